@@ -1,27 +1,27 @@
-//! What Sortie must reach: the least ratios of its rate to another contender's, in the same run; on a GPU the least
-//! rates too.
+//! The targets: the minimum ratio of Sortie's rate to that of another contender in the same run, and on a GPU also
+//! minimum rates.
 
 use crate::measure::Facts;
 use crate::report::Row;
 
-/// A ratio asked for.
+/// A target ratio.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bar {
     /// The contender to compare with.
     pub against: &'static str,
     pub asked: f64,
-    /// From what ratio on it counts as reached.
+    /// The ratio from which the target counts as met.
     pub met_from: f64,
 }
 
 impl Bar {
-    /// A ratio that is met at 95%.
+    /// A target that is met at 95% of the ratio.
     fn of(asked: f64, against: &'static str) -> Bar {
         Bar { against, asked, met_from: 0.95 * asked }
     }
 }
 
-/// The bars for this row.
+/// The targets for this row.
 pub fn bars(row: &Row) -> Vec<Bar> {
     match (row.contender, row.facts.suite) {
         (_, "papers") => Vec::new(),
@@ -78,19 +78,19 @@ fn against_programs(row: &Row) -> Vec<Bar> {
     }
 }
 
-/// From 64 KB on 95% of GNU sort's rate; below that, no more than 0.3 ms longer.
+/// Above 64 KB, 95% of GNU sort's rate. Up to 64 KB, at most 0.3 ms slower.
 fn of_small_files(row: &Row) -> Bar {
     let asked = if row.bytes > 64 << 10 { 0.95 } else { (1.0 - 0.3 / row.median_ms).clamp(0.0, 0.95) };
     Bar { against: "GNU sort", asked, met_from: asked }
 }
 
-/// Segments of power-law lengths.
+/// The target for segments with power-law lengths.
 fn against_cub(row: &Row) -> Option<Bar> {
     let ragged = row.facts.key == "f32" && row.facts.length.is_none() && row.facts.n == 1_000_000_000;
     ragged.then(|| Bar::of(3.0, "CUB segmented sort"))
 }
 
-/// By a GPU and the CPU together: more than by the better of both.
+/// The targets for a GPU and the CPU together: faster than either alone.
 fn shared(row: &Row) -> Vec<Bar> {
     let Facts { payload, n, distribution, .. } = row.facts;
     let asked = match (payload, n, distribution) {
@@ -101,7 +101,7 @@ fn shared(row: &Row) -> Vec<Bar> {
     ["GPU alone", "CPU alone"].map(|alone| Bar { against: alone, asked, met_from: asked }).into()
 }
 
-/// Shares of several devices, against what one takes for its own.
+/// The target for one array on several devices, compared with one device that sorts its own share.
 fn against_one_device(row: &Row) -> Option<Bar> {
     let asked = match (row.contender, row.facts.key, row.facts.n, row.facts.distribution) {
         ("sortie, 2 devices", "u32", 0x1_0000_0000, "uniform") => 1.5,
@@ -111,7 +111,7 @@ fn against_one_device(row: &Row) -> Option<Bar> {
     Some(Bar::of(asked, "sortie, one device"))
 }
 
-/// Argsorts of strings by a GPU and the CPU.
+/// The targets for argsorts of strings by a GPU and the CPU.
 fn against_cpu(row: &Row) -> Vec<Bar> {
     match row.facts.distribution {
         "words" => vec![Bar::of(3.0, "sortie, CPU"), Bar::of(3.0, "polars")],
@@ -119,13 +119,13 @@ fn against_cpu(row: &Row) -> Vec<Bar> {
     }
 }
 
-/// Argsorts of words on a GPU.
+/// The target for argsorts of words on a GPU.
 fn against_places(row: &Row) -> Option<Bar> {
     let words = row.facts.n == 100_000_000 && matches!(row.facts.distribution, "words" | "real words");
     words.then(|| Bar::of(8.0, "CUB merge sort of places"))
 }
 
-/// The least keys a second for this row, on an H200; met at 95%.
+/// The minimum keys per second for this row on an H200. Met at 95%.
 pub fn least_rate(row: &Row) -> Option<f64> {
     let billions = match (row.facts.suite, row.contender, row.facts.key, row.facts.n, row.facts.length) {
         ("batch", "sortie", "f32", 100_000_000, Some(50)) => 210.0,
@@ -141,16 +141,16 @@ pub fn least_rate(row: &Row) -> Option<f64> {
     Some(billions * 1e9)
 }
 
-/// Suite `grid`: the least ratio to the best peer, of any array.
+/// Suite `grid`: the minimum ratio to the best peer, for any array.
 pub const GRID_WORST: f64 = 0.95;
-/// An array below this may be slower, by no more than `GRID_SLACK_MS`.
+/// Smaller arrays may be slower, by at most `GRID_SLACK_MS`.
 pub const GRID_SMALL: usize = 1 << 20;
 pub const GRID_SLACK_MS: f64 = 0.002;
 
-/// Suite `grid`: the most milliseconds for each sort of a replayed graph.
+/// Suite `grid`: the maximum milliseconds for each sort in a replayed graph.
 pub const GRID_GRAPH_SORT_MS: f64 = 0.030;
 
-/// Suite `grid`: the least geometric mean of ratios to the best peer, of some works on keys of one type.
+/// Suite `grid`: the minimum geometric mean of ratios to the best peer, for some operations on keys of one type.
 pub struct GridMean {
     pub name: &'static str,
     pub works: &'static [&'static str],
@@ -164,24 +164,24 @@ pub const GRID_MEANS: [GridMean; 4] = [
     GridMean { name: "u32 pairs and argsort", works: &["pairs", "argsort"], key: "u32", asked: 1.05 },
     GridMean { name: "u64 pairs", works: &["pairs"], key: "u64", asked: 1.3 },
 ];
-/// The arrays of which they are the means.
+/// The minimum size of the arrays in these means.
 pub const GRID_MEANS_FROM: usize = 1 << 24;
 
-/// Suite `cpu-grid`: the least ratio to the standard library's equivalent, of any call.
+/// Suite `cpu-grid`: the minimum ratio to the standard library's equivalent, for any call.
 pub const CPU_GRID_WORST: f64 = 0.95;
-/// A call on fewer elements may be slower, by no more than `CPU_GRID_SLACK_MS`.
+/// A call on fewer elements may be slower, by at most `CPU_GRID_SLACK_MS`.
 pub const CPU_GRID_SMALL: usize = 16;
 pub const CPU_GRID_SLACK_MS: f64 = 10e-6;
-/// The least geometric mean of ratios to the best peer of each cell, on one thread.
+/// The minimum geometric mean of the ratios to the best peer of each cell, on one thread.
 pub const CPU_GRID_MEAN: f64 = 0.9;
 
-/// Suite `cpu-grid`: the least ratio to a contender at one cell.
+/// Suite `cpu-grid`: the minimum ratio to a contender at one cell.
 pub struct CpuGridBar {
     pub call: &'static str,
     pub n: usize,
     pub input: &'static str,
     pub against: &'static str,
-    /// On one thread, and on two.
+    /// The ratios on one thread and on two.
     pub one: f64,
     pub two: Option<f64>,
 }

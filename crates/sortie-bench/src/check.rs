@@ -1,6 +1,7 @@
-//! Whether outcomes are right.
+//! Checks results.
 
-/// Whether `places` puts `keys` in ascending order, each place once; with `stable`, equal keys by place.
+/// Whether `places` is a permutation that puts `keys` in ascending order. With `stable`, equal keys must be in index
+/// order.
 pub fn places_order<K: PartialOrd + Copy>(
     keys: &[K],
     places: impl ExactSizeIterator<Item = usize>,

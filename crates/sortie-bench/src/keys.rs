@@ -1,4 +1,4 @@
-//! The key types that are measured, and what the peers need to know of them.
+//! The key types that are measured, and what the peers need to know about them.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
@@ -25,15 +25,15 @@ pub trait BenchKey:
     /// A small number as a key.
     fn of(number: u64) -> Self;
 
-    /// The low 64 of its bits.
+    /// The low 64 bits of the key.
     fn bits(&self) -> u64;
 
     fn order(&self, other: &Self) -> Ordering;
 
-    /// std's sort, as one would call it for this type.
+    /// The standard library's sort, as a caller would use it for this type.
     fn std_sort(keys: &mut [Self]);
 
-    /// rayon's sort, likewise.
+    /// Rayon's sort, as a caller would use it for this type.
     fn rayon_sort(keys: &mut [Self]);
 }
 
@@ -128,7 +128,7 @@ macro_rules! payloads {
 
 payloads! { u32 u64 }
 
-/// A key and its payload side by side, compared by the key. Peers sort these; Sortie sorts two slices.
+/// A key next to its payload, compared by the key. Peers sort slices of these; Sortie sorts two slices.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair<K, V> {
     pub key: K,
@@ -155,7 +155,7 @@ impl<K: rdst::RadixKey, V> rdst::RadixKey for Pair<K, V> {
     }
 }
 
-/// What voracious can sort; its own trait has a parameter that only a concrete type can fill in.
+/// The types that voracious can sort. Its own trait has a parameter that only a concrete type can supply.
 pub trait Voracious: Sized {
     fn sort(v: &mut [Self]);
     fn stable_sort(v: &mut [Self]);
@@ -210,7 +210,7 @@ voracious_pairs! { u8 u16 u32 u64 u128 i8 i16 i32 i64 i128 f32 f64 }
 mod tests {
     use super::*;
 
-    /// Checks the lowest key, the highest key, and that the order is kept in between.
+    /// Checks the lowest and the highest key, and that keys in between keep their order.
     fn covers<K: BenchKey>(lowest: K, highest: K) {
         assert_eq!(K::at(0).order(&lowest), Ordering::Equal);
         assert_eq!(K::at(u64::MAX).order(&highest), Ordering::Equal);

@@ -1,4 +1,4 @@
-//! `sortie-bench`: workloads x distributions x peers, each result checked and reported.
+//! `sortie-bench`: runs workloads with several distributions and peers. Checks and reports every result.
 
 mod args;
 mod bars;
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures what was asked for. Returns whether every result was right.
+/// Measures what was asked for. Returns whether every result was correct.
 fn run(args: &Args) -> Result<bool> {
     let mut cases = match args.suite {
         Suite::Cpu => suite_cpu::cases(args),

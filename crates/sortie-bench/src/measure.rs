@@ -1,5 +1,5 @@
-//! How a case is measured: each repetition draws new data, the same for all contenders. They run one after the other, and each
-//! result is checked against the baseline's.
+//! How a case is measured. Each repetition draws new data, the same for all contenders. They run one after the other,
+//! and each result is checked against that of the baseline.
 
 use std::time::{Duration, Instant};
 
@@ -11,14 +11,14 @@ use crate::Result;
 use crate::distributions::Rng;
 use crate::report::{Outcome, Row};
 
-/// What a case is about, as reported.
+/// The description of a case, as reported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     pub suite: &'static str,
     pub work: &'static str,
     pub key: &'static str,
     pub payload: &'static str,
-    /// Keys, strings or lines.
+    /// The number of keys, strings or lines.
     pub n: usize,
     pub segments: Option<usize>,
     /// The length of a segment or a string, if all have the same.
@@ -41,7 +41,7 @@ impl Facts {
     }
 }
 
-/// Facts for tests, which change the fields that they are about.
+/// Facts for tests, which change the fields that matter to them.
 #[cfg(test)]
 pub const FACTS: Facts = Facts {
     suite: "test",
@@ -55,13 +55,13 @@ pub const FACTS: Facts = Facts {
     includes: "",
 };
 
-/// 10000000 as 10^7, others in full.
+/// Formats a number: 10000000 as 10^7, others in full.
 pub fn amount(n: usize) -> String {
     let exponent = n.max(1).ilog10();
     if exponent > 3 && n == 10usize.pow(exponent) { format!("10^{exponent}") } else { n.to_string() }
 }
 
-/// Collects the time of the part that counts and, if they are known, the most memory held and the phases.
+/// Collects the measured time and, if known, the peak memory and the phases.
 #[derive(Debug, Default)]
 pub struct Clock {
     pub spent: Duration,
@@ -83,7 +83,7 @@ impl Clock {
 type Draw<I> = Box<dyn Fn(&mut Rng) -> Result<I>>;
 type Run<I, O> = Box<dyn Fn(&I, &mut Clock) -> Result<O>>;
 
-/// One way to do a case's work.
+/// One way to do the work of a case.
 pub struct Contender<I, O> {
     name: &'static str,
     threads: usize,
@@ -91,7 +91,7 @@ pub struct Contender<I, O> {
 }
 
 impl<I, O> Contender<I, O> {
-    /// `run` prepares the work from the input, times what counts, and returns the outcome.
+    /// `run` prepares the work from the input, times the part that counts, and returns the outcome.
     pub fn new(
         name: &'static str,
         threads: usize,
@@ -120,7 +120,7 @@ pub struct Case<I, O> {
     pub draw: Draw<I>,
     /// The size of an input.
     pub bytes: fn(&I) -> usize,
-    /// Whether an outcome (last) is right, given the baseline's.
+    /// Whether an outcome (the last argument) is correct, given that of the baseline.
     pub agrees: fn(&I, &O, &O) -> bool,
     pub contenders: Vec<Contender<I, O>>,
 }
@@ -136,10 +136,10 @@ pub const REPS: usize = 5;
 
 /// A [`Case`] of any kind.
 pub trait Measurable {
-    /// Drops the contenders that were not asked for. Returns whether any are left besides the baseline.
+    /// Drops the contenders that were not requested. Returns whether any are left besides the baseline.
     fn keep(&mut self, filter: &str, threads: &[usize]) -> bool;
     fn describe(&self) -> String;
-    /// How often it is repeated, unless the command line says otherwise.
+    /// The number of repetitions, unless the command line gives one.
     fn reps(&self) -> usize {
         REPS
     }
@@ -201,7 +201,7 @@ pub struct Measured {
     pub times_ms: Vec<f64>,
     /// Bytes of the input.
     pub bytes: usize,
-    /// The most memory held, if it is known.
+    /// The peak memory, if known.
     pub peak_bytes: u64,
     pub verified: bool,
     /// The report of each repetition, if it has phases.
@@ -210,7 +210,7 @@ pub struct Measured {
     pub note: String,
 }
 
-/// The contenders after the baseline. Each repetition starts with the next one, so that none always runs first.
+/// The contenders after the baseline. Each repetition starts with another one, so that none always runs first.
 pub fn rotation(contenders: usize, rep: usize) -> impl Iterator<Item = usize> {
     let others = contenders - 1;
     (0..others).map(move |i| 1 + (i + rep) % others)

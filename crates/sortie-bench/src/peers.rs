@@ -1,4 +1,5 @@
-//! The contenders: std as the baseline, Sortie, and its peers, each called as its own documentation says.
+//! The contenders: the standard library as the baseline, Sortie, and its peers. Each is called as its documentation
+//! recommends.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use sortie::{Segments, Sorter};
 use crate::keys::{BenchKey, Pair, Payload, Voracious};
 use crate::measure::Contender;
 
-/// What a number of threads needs, made once and outside of every measurement.
+/// Everything needed for a number of threads. Made once, outside the measured time.
 #[derive(Clone)]
 pub struct Team {
     pub threads: usize,
@@ -31,15 +32,15 @@ impl Team {
     }
 }
 
-/// Why no [`sortie::Error`] can occur: nothing here is limited or out of step.
+/// Why no [`sortie::Error`] can occur: there are no limits, and the arguments match.
 pub const NO_LIMITS: &str = "nothing is refused without limits";
 
-/// How many threads the free functions use.
+/// The number of threads that the free functions use.
 fn default_threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// Sorts of keys alone.
+/// Contenders that sort keys alone.
 pub fn sorts<K: BenchKey>(teams: &[Team]) -> Vec<Contender<Vec<K>, Vec<K>>> {
     let mut all = vec![Contender::in_place("std", 1, |v: &mut Vec<K>| K::std_sort(v))];
     for Team { threads, sorter, pool } in teams.iter().cloned() {
@@ -72,13 +73,13 @@ pub fn rdst_alone<T: rdst::RadixKey + Copy + Send + Sync>(v: &mut [T]) {
     v.radix_sort_builder().with_single_threaded_tuner().with_parallel(false).sort();
 }
 
-/// What a sort of pairs or places came to.
+/// The result of a sort of pairs, or of an argsort.
 pub struct Placed<K> {
-    /// Empty where only places were asked for.
+    /// Empty for an argsort.
     pub keys: Vec<K>,
-    /// Where each key stood in the input.
+    /// The index of each key in the input.
     pub places: Vec<usize>,
-    /// Whether equal keys are promised to keep their order.
+    /// Whether the contender promises to keep the order of equal keys.
     pub stable: bool,
 }
 
@@ -89,13 +90,13 @@ impl<K: Copy> Placed<K> {
     }
 }
 
-/// Keys with their places as payload.
+/// Keys with their indices as payloads.
 fn pairs<K: Copy, V: Payload>(keys: &[K]) -> Vec<Pair<K, V>> {
     (0..).zip(keys).map(|(place, &key)| Pair { key, payload: V::of_place(place) }).collect()
 }
 
-/// Sorts of pairs by key. Std, rayon, rdst and voracious's unstable sorts leave the payloads under equal keys
-/// in any order; ours, radsort's and voracious's stable sort do not.
+/// Contenders that sort pairs by key. The sorts of std, rayon and rdst, and voracious's unstable sort, may reorder the
+/// payloads of equal keys. Those of Sortie and radsort, and voracious's stable sort, do not.
 pub fn pair_sorts<K: BenchKey + Ord, V: Payload>(teams: &[Team]) -> Vec<Contender<Vec<K>, Placed<K>>>
 where
     Pair<K, V>: Voracious,
@@ -134,7 +135,7 @@ where
     all
 }
 
-/// A sort of pairs that lie side by side.
+/// A sort of pairs in one slice.
 fn side_by_side<K: BenchKey, V: Payload>(
     name: &'static str,
     threads: usize,
@@ -162,7 +163,8 @@ fn two_slices<K: BenchKey, V: Payload>(
     })
 }
 
-/// Sorts of places by key: ours as a call, the others by way of pairs, which are made within the time.
+/// Contenders for an argsort. Sortie has a call for it. The others sort pairs, and making the pairs is part of the
+/// time.
 pub fn argsorts(teams: &[Team]) -> Vec<Contender<Vec<u64>, Placed<u64>>> {
     let mut all = vec![Contender::new("std", 1, |keys: &Vec<u64>, clock| {
         let pairs = clock.time(|| {
@@ -195,7 +197,7 @@ pub fn argsorts(teams: &[Team]) -> Vec<Contender<Vec<u64>, Placed<u64>>> {
     all
 }
 
-/// A call that returns places.
+/// A call that returns indices.
 fn places(
     name: &'static str,
     threads: usize,
@@ -208,7 +210,7 @@ fn places(
     })
 }
 
-/// A sort of pairs, made from the keys within the time.
+/// A sort of pairs, which are made from the keys within the measured time.
 fn by_pairs(
     name: &'static str,
     threads: usize,
@@ -225,7 +227,7 @@ fn by_pairs(
     })
 }
 
-/// Sorts of the segments between `offsets`, or of `length` keys each.
+/// Contenders that sort segments: those between `offsets`, or of `length` keys each.
 pub fn segment_sorts<K: BenchKey>(
     teams: &[Team],
     length: Option<usize>,
@@ -256,7 +258,7 @@ pub fn segment_sorts<K: BenchKey>(
     all
 }
 
-/// One call for all segments.
+/// A contender that sorts all segments in one call.
 fn as_segments<K: BenchKey>(
     name: &'static str,
     threads: usize,
@@ -270,7 +272,7 @@ fn as_segments<K: BenchKey>(
     })
 }
 
-/// The segments between offsets.
+/// The segments between the offsets.
 fn split<'a, K>(mut keys: &'a mut [K], offsets: &[usize]) -> Vec<&'a mut [K]> {
     let lengths = offsets.windows(2).map(|pair| pair[1] - pair[0]);
     lengths.map(|length| keys.split_off_mut(..length).expect("offsets lie within the keys")).collect()

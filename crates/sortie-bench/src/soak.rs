@@ -1,5 +1,6 @@
-//! Suite `soak`: random jobs of the program under random limits. Each is checked: by order and sum; where it was killed, there
-//! may be no output too. A job that fails is told with its seed, which repeats it: `--suite soak --seconds 0 --seed SEED`.
+//! Suite `soak`: random jobs of the program with random limits. The order and the sum of each result are checked. If
+//! the program was killed, there may also be no output. A failed job is reported with its seed. This repeats it:
+//! `--suite soak --seconds 0 --seed SEED`.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -16,14 +17,14 @@ use crate::distributions::Rng;
 use crate::suite_external::{Content, look};
 use crate::suite_files::Programs;
 
-/// How long it goes on, unless `--seconds` says otherwise.
+/// The duration in seconds, unless `--seconds` gives one.
 const SECONDS: u64 = 60;
-/// Bytes of the largest input: a second's work, or so.
+/// The size of the largest input in bytes: about a second of work.
 const LARGEST: f64 = 64e6;
-/// One job in so many is killed.
+/// One job in this number is killed.
 const KILLED: u32 = 8;
 
-/// Whether every job was right. There is one at least.
+/// Returns whether every job was correct. Runs at least one.
 pub fn run(args: &Args) -> Result<bool> {
     let sortie = Programs::sortie_of(args)?;
     let end = Instant::now() + Duration::from_secs(args.seconds.unwrap_or(SECONDS));
@@ -43,7 +44,7 @@ pub fn run(args: &Args) -> Result<bool> {
     }
 }
 
-/// What is sorted, and how.
+/// An input, and how to sort it.
 struct SoakJob {
     content: Content,
     bytes: Vec<u8>,
@@ -56,9 +57,9 @@ struct SoakJob {
 impl SoakJob {
     fn draw(seed: u64) -> SoakJob {
         let mut rng = Rng::seed_from_u64(seed);
-        // As many small ones as large ones.
+        // Log-uniform: there are as many small inputs as large ones.
         let size = LARGEST.powf(rng.random_range(0.0..1.0)) as usize;
-        // From few distinct items to hardly two equal ones.
+        // From a few distinct items to almost no equal ones.
         let letters = 1 << rng.random_range(0..8);
         let mut bytes: Vec<u8> = (0..size).map(|_| rng.random_range(0..letters) as u8).collect();
         let mut options = Vec::new();
@@ -114,7 +115,7 @@ impl SoakJob {
         let mut pipe = child.stdin.take();
         let status = std::thread::scope(|threads| {
             threads.spawn(|| {
-                // Ends early where the program is killed.
+                // Fails if the program is killed.
                 let _ = pipe.take().filter(|_| self.from_pipe).map(|mut pipe| pipe.write_all(&self.bytes));
             });
             if let Some(wait) = self.killed_after {
@@ -139,7 +140,7 @@ impl SoakJob {
         if self.killed_after.is_none() || status.code().is_some() {
             return Err(format!("{status}: {}", fs::read_to_string(dir.join("said"))?).into());
         }
-        // It may have been killed when it was done.
+        // The program may have finished before it was killed.
         let as_before = untouched && (output == input || !output.exists());
         if as_before || complete()? { Ok(()) } else { Err("killed, it left a part of an output".into()) }
     }

@@ -1,4 +1,4 @@
-//! Suite `cpu`: keys, pairs, places and segments in memory.
+//! Suite `cpu`: keys, pairs, indices and segments in memory.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::keys::{BenchKey, Pair, Payload, Voracious};
 use crate::measure::{Case, Facts, Measurable};
 use crate::peers::{self, Placed, Team};
 
-/// Keys a workload, unless stated.
+/// The number of keys in a workload, unless stated otherwise.
 const N: usize = 10_000_000;
 
-/// Segments and keys a segment.
+/// The number of segments, and of keys in each.
 const SEGMENTS: (usize, usize) = (20_000, 1000);
 
 pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
@@ -63,12 +63,12 @@ fn facts<K: BenchKey>(work: &'static str, n: usize, distribution: &'static str) 
     }
 }
 
-/// Whether two runs of keys are the same, bit for bit.
+/// Whether two slices have the same keys, bit for bit.
 fn same<K: BenchKey>(reference: &[K], outcome: &[K]) -> bool {
     reference.len() == outcome.len() && reference.iter().zip(outcome).all(|(a, b)| a.order(b).is_eq())
 }
 
-/// Whether every key is in order and at its place, and the payload with it.
+/// Whether the keys are in order, and each key and its payload are at the right index.
 fn placed<K: BenchKey>(input: &[K], outcome: &Placed<K>) -> bool {
     let moved = || outcome.keys.iter().zip(&outcome.places).all(|(key, &place)| *key == input[place]);
     (outcome.keys.is_empty() || outcome.keys.len() == outcome.places.len())

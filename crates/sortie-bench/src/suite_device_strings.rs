@@ -1,4 +1,4 @@
-//! Suite `device-strings`: argsort of strings whose bytes and offsets are in GPU memory. The baseline is a copy of these.
+//! Suite `device-strings`: argsort of strings whose bytes and offsets are in GPU memory. The baseline copies both.
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use crate::report::{Outcome, Row};
 use crate::suite_batch::Shared;
 use crate::suite_batch::contenders::{Rig, left_out};
 
-/// The sets, and how many strings of each, unless `--n` says otherwise.
+/// The sets, and the number of strings in each unless `--n` gives one.
 const SETS: [(StringSet, usize); 5] = [
     (StringSet::Words, 100_000_000),
     (StringSet::RealWords, 100_000_000),
@@ -47,7 +47,7 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
 enum Contender {
     Copy,
     Sortie,
-    /// A sort of indices that compares the strings: a stand-in, because no library sorts strings on a GPU.
+    /// A sort of indices that compares the strings. It is a stand-in, because no library sorts strings on a GPU.
     CubMerge,
 }
 
@@ -137,7 +137,7 @@ impl Measurable for Case {
     }
 }
 
-/// Strings on the device and on the host, and room for their indices.
+/// Strings on the device and on the host, and memory for their indices.
 struct Resident {
     stream: Stream,
     text: Vec<u8>,
@@ -206,7 +206,7 @@ impl Resident {
         })
     }
 
-    /// Milliseconds of a run.
+    /// The milliseconds of a run.
     fn run(&self, run: &mut Run<'_>) -> Result<f64> {
         self.stream.copy_within(self.places.view(), self.unsorted.view())?;
         self.stream.wait()?;
@@ -216,8 +216,8 @@ impl Resident {
         Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 
-    /// Whether the indices are those of the strings in order, with equal strings in the order of their indices. In such an
-    /// order each element is less than the next, so no index occurs twice.
+    /// Whether the indices are those of the strings in order, with equal strings in index order. In such an order each
+    /// element is less than the next, so no index occurs twice.
     fn is_sorted(&self) -> Result<bool> {
         let mut places = vec![0u32; self.places.len()];
         self.stream.copy_out(&mut places, self.places.view())?;
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(one, ["argsort strings, 1000, DNA reads of 51: copy, sortie, CUB merge sort of places"]);
     }
 
-    /// On the test bench, which measures no time.
+    /// Runs on the test bench, which measures no time.
     #[test]
     fn wrong_places_are_told() {
         let device = match sortie_simt::device(sortie_simt::Options::default()) {

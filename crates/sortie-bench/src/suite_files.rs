@@ -1,7 +1,7 @@
-//! Suite `files`: whole programs sort whole text files. GNU sort is the baseline.
+//! Suite `files`: whole programs sort whole text files. The baseline is GNU sort.
 //!
-//! Inputs are written and outputs are compared piece by piece, because the peak memory that the system reports for a program
-//! starts from the size of the program that started it.
+//! Inputs are written and outputs are compared piece by piece to keep this program small. The peak memory that the
+//! system reports for a program starts from the size of the program that started it.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
@@ -20,13 +20,13 @@ use crate::measure::{Case, Clock, Contender, Facts, Measurable};
 /// Lines per file, unless `--n` says otherwise.
 const N: usize = 10_000_000;
 
-/// Lines that are drawn at a time.
+/// The number of lines drawn at a time.
 const PIECE: usize = 100_000;
 
 /// The threads of every program.
 const THREADS: usize = 2;
 const TWO: &str = "2";
-/// What limits the memory of the programs that have such an option.
+/// The option that limits memory, for programs that have it.
 const CAP: &[&str] = &["-S", "256M"];
 
 pub fn cases(args: &Args) -> Result<Vec<Box<dyn Measurable>>> {
@@ -107,14 +107,14 @@ fn same(one: &Path, two: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// The command that sorts the lines of one file into another; the folder is for temporary files.
+/// Makes the command that sorts the lines of one file into another. The folder is for temporary files.
 pub type Sort = Box<dyn Fn(&Path, &Path, &Path) -> Command>;
 
-/// The contenders that this machine has.
+/// The contenders that are installed.
 pub struct Programs {
     sortie: PathBuf,
     uutils: bool,
-    /// The interpreter that has the module; `python3` may be a script that looks for an interpreter.
+    /// The Python interpreter that has the module. `python3` may be a wrapper script that looks for an interpreter.
     duckdb: Option<PathBuf>,
     polars: Option<PathBuf>,
     datafusion: Option<PathBuf>,
@@ -146,7 +146,7 @@ impl Programs {
         Ok(found)
     }
 
-    /// Our program.
+    /// The path of Sortie's program.
     pub fn sortie_of(args: &Args) -> Result<PathBuf> {
         let beside = || Ok::<_, std::io::Error>(std::env::current_exe()?.with_file_name("sortie"));
         let sortie = args.sortie.clone().map_or_else(beside, Ok)?;
@@ -171,7 +171,7 @@ impl Programs {
         all
     }
 
-    /// Polars has no limit to set.
+    /// Contenders with a limit of 256 MB, except Polars, which has no option for it.
     fn contenders_in_256_mb(&self, dir: &Arc<TempDir>) -> Vec<Contender<TempPath, TempPath>> {
         let mut all = vec![program("GNU sort", dir, gnu(CAP)), program("sortie", dir, self.sortie(CAP))];
         if self.uutils {
@@ -183,7 +183,7 @@ impl Programs {
         all
     }
 
-    /// Sorts of lines in 256 MB. Polars has no limit to set.
+    /// Sorts of lines in 256 MB, and Polars without a limit, which has no option for it.
     pub fn of_lines_capped(&self) -> Vec<(&'static str, Sort)> {
         let mut all = self.ours_capped(&[]);
         all.push(("GNU sort", gnu(CAP)));
@@ -199,7 +199,7 @@ impl Programs {
         all
     }
 
-    /// Our sorts with these options, in 256 MB and in memory.
+    /// Sortie with these options, in 256 MB and without a limit.
     pub fn ours_capped(&self, options: &'static [&'static str]) -> Vec<(&'static str, Sort)> {
         let of = |more: &'static [&'static str]| -> Sort {
             let sortie = self.sortie.clone();
@@ -234,7 +234,7 @@ fn uutils(options: &'static [&'static str]) -> Sort {
     })
 }
 
-/// The options that GNU sort, uutils and Sortie have in common.
+/// Adds options that GNU sort, uutils and Sortie have in common.
 fn sort_options(mut command: Command, options: &[&str], from: &Path, to: &Path, folder: &Path) -> Command {
     command.env("LC_ALL", "C").args(["--parallel", TWO]).args(options);
     command.arg("-T").arg(folder).arg("-o").arg(to).arg(from);
@@ -267,8 +267,8 @@ fn polars(python: PathBuf) -> Sort {
     })
 }
 
-/// A contender that runs a program to its end. Its output is synced to the disk outside of the measured time, so that no
-/// program writes back the output of another.
+/// A contender that runs a program to its end. Its output is synced to the disk outside the measured time, so that no
+/// program has to write the output of another.
 fn program(name: &'static str, dir: &Arc<TempDir>, sort: Sort) -> Contender<TempPath, TempPath> {
     let dir = dir.clone();
     Contender::new(name, THREADS, move |input: &TempPath, clock: &mut Clock| {
@@ -296,7 +296,7 @@ pub fn python_with(module: &str) -> Option<PathBuf> {
     Some(PathBuf::from(path.trim_end()))
 }
 
-/// What a program prints, if it exists and succeeds.
+/// The output of a program, if the program exists and succeeds.
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stderr(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())

@@ -1,5 +1,5 @@
-//! Suite `files-small`: whole programs on inputs so small that starting the program takes a good part of the time, and work
-//! that reads its input only once. GNU sort is the baseline.
+//! Suite `files-small`: whole programs on inputs so small that starting the program takes a considerable part of the
+//! time, and operations that read their input only once. The baseline is GNU sort.
 
 use std::cell::OnceCell;
 use std::fs::{self, File};
@@ -21,9 +21,10 @@ use crate::measure::{Case, Clock, Contender, Facts, Measurable};
 use crate::report;
 use crate::suite_files::Programs;
 
-/// Repetitions, unless the command line says otherwise. The times are short, and the system runs other programs.
+/// Repetitions, unless the command line gives them. There are many, because the times are short and other processes
+/// disturb them.
 const REPS: usize = 41;
-/// Threads of both programs.
+/// The threads of both programs.
 const THREADS: usize = 2;
 
 /// One way to use the programs.
@@ -34,13 +35,13 @@ struct Use {
     text: Text,
     /// The approximate number of bytes of the input.
     bytes: usize,
-    /// The files that it is cut into.
+    /// The number of files into which the input is divided.
     files: usize,
     order: Given,
     through: Through,
 }
 
-/// What lines are made of.
+/// The content of lines.
 #[derive(Clone, Copy)]
 enum Text {
     Words,
@@ -52,7 +53,7 @@ enum Text {
     Numbered,
     /// A word, a number and a word.
     Fields,
-    /// Prefixes of one line, each of another length.
+    /// Prefixes of one line, each with a different length.
     Nested,
     OneLine,
     Equal,
@@ -65,17 +66,17 @@ enum Text {
 #[derive(Clone, Copy, PartialEq)]
 enum Given {
     Mixed,
-    /// As GNU sort orders them with the options of the case.
+    /// In the order of GNU sort with the options of the case.
     Sorted,
     Reversed,
 }
 
-/// Where input comes from and output goes.
+/// Where input comes from and where output goes.
 #[derive(Clone, Copy, PartialEq)]
 enum Through {
     /// Named files, and `-o`.
     Files,
-    /// Named files, and standard output, a file.
+    /// Input from named files, output to a file through standard output.
     Stdout,
     /// Standard input and output, both pipes.
     Pipes,
@@ -171,7 +172,7 @@ pub fn cases(args: &Args) -> Result<Vec<Box<dyn Measurable>>> {
             program("GNU sort", of, dir.path(), || Command::new("sort")),
             program("sortie", of, dir.path(), ours),
         ];
-        // Drawn once: most of these take longer to make than to sort.
+        // Drawn only once: most inputs take longer to make than to sort.
         let (drawn, dir) = (OnceCell::new(), dir.clone());
         let draw = move |rng: &mut Rng| -> Result<Rc<Input>> {
             if let Some(drawn) = drawn.get() {
@@ -224,13 +225,13 @@ impl Measurable for Often {
     }
 }
 
-/// Files in the order in which the programs get them.
+/// Files, in the order in which the programs get them.
 struct Input {
     files: Vec<PathBuf>,
     bytes: usize,
 }
 
-/// What a program wrote to its output, and its status.
+/// The exit status and the output of a program.
 type Outcome = (Option<i32>, Vec<u8>);
 
 impl Use {
@@ -266,7 +267,7 @@ impl Use {
     }
 }
 
-/// Lines as GNU sort orders them.
+/// Lines in the order of GNU sort.
 fn sorted(lines: Vec<Vec<u8>>, options: &[&str], dir: &Path) -> Result<Vec<Vec<u8>>> {
     let path = dir.join("to be sorted");
     fs::write(&path, lines.join(&b'\n'))?;
@@ -293,7 +294,7 @@ impl Text {
         }
     }
 
-    /// Lines with about `bytes` bytes in total.
+    /// Lines of about `bytes` bytes in total.
     fn lines(self, bytes: usize, rng: &mut Rng) -> Result<Vec<Vec<u8>>> {
         let (mut lines, mut total) = (Vec::new(), 0);
         while total < bytes {
@@ -388,7 +389,7 @@ mod tests {
 
     use super::*;
 
-    /// Every case with little input: the input is what its name says, and the baseline accepts it.
+    /// Checks every case with a small input: the input matches its name, and the baseline accepts it.
     #[test]
     fn inputs_are_what_they_are_called() {
         let dir = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! Suite `host-strings`: places of strings in the host's memory, by the CPU alone and by a GPU and the CPU.
+//! Suite `host-strings`: argsort of strings in host memory, by the CPU alone, and by a GPU and the CPU together.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,13 +15,13 @@ use crate::measure::{Case, Clock, Contender, Facts, Measurable};
 use crate::suite_files::python_with;
 use crate::suite_hybrid::all_but;
 
-/// Words, and strings for each length, unless `--n` says otherwise.
+/// The number of words, and of strings for each length, unless `--n` gives one.
 const WORDS: usize = 100_000_000;
 const STRINGS_OF_A_LENGTH: usize = 10_000_000;
 const LENGTHS: [usize; 8] = [8, 16, 32, 64, 128, 256, 512, 1024];
-/// 500 MB of those with up to 500 letters.
+/// 500 MB of lines with up to 500 letters.
 const LINES: usize = 2_000_000;
-/// What the device has free where that is less than all words take there, some 9 GB: bytes for each.
+/// Limits the free GPU memory to this many bytes per word, less than the 9 GB that all words need.
 const ROOM: usize = 24;
 
 pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
@@ -65,7 +65,7 @@ fn case(set: StringSet, n: usize, threads: usize, args: &Args) -> Case<Strings, 
     argsort(set, n, contenders)
 }
 
-/// Places in order, of which the baseline is as good as any other.
+/// An argsort of strings. Each result is checked by itself and not compared with that of the baseline.
 pub fn argsort(
     set: StringSet,
     n: usize,
@@ -101,7 +101,7 @@ pub fn ours(name: &'static str, threads: usize, engine: Engine) -> Contender<Str
     })
 }
 
-/// Takes its own time: what it reads and writes are files.
+/// Measures its own time, because its input and output are files.
 fn polars(python: PathBuf, dir: PathBuf, threads: usize) -> Contender<Strings, Vec<u32>> {
     Contender::new("polars", threads, move |strings: &Strings, clock: &mut Clock| {
         let folder = tempfile::tempdir_in(&dir)?;
@@ -124,7 +124,7 @@ fn polars_sorts(python: &Path, files: [&Path; 3], threads: usize) -> Result<Dura
     Ok(Duration::from_secs_f64(String::from_utf8_lossy(&output.stdout).trim().parse()?))
 }
 
-/// Whether the strings at the places are in order, and all are there.
+/// Whether the indices are a permutation that puts the strings in order.
 fn is_sorted(strings: &Strings, places: &[u32]) -> bool {
     let refs = strings.refs();
     let mut seen = vec![false; refs.len()];

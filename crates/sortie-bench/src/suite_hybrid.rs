@@ -1,8 +1,8 @@
-//! Suite `hybrid`: one array from host memory and back, by the CPU, by a GPU, and by both together; and one that is larger than
-//! what the GPU has free.
+//! Suite `hybrid`: one array from host memory and back, by the CPU, by a GPU, and by both together; and an array larger
+//! than the free GPU memory.
 //!
-//! Each contender draws its own copy of the data, and the result is checked against sums of it: so the largest arrays are in
-//! memory once.
+//! Each contender draws its own copy of the data, and checks the result by sums. So only one copy of the largest arrays
+//! is in memory.
 
 use std::sync::Arc;
 
@@ -19,9 +19,10 @@ use crate::distributions::{Distribution, Rng};
 use crate::keys::BenchKey;
 use crate::measure::{Case, Clock, Contender, Facts, Measurable};
 
-/// Keys of an array, unless `--n` says otherwise; a quarter of them where the distribution is what matters.
+/// The number of keys in an array, unless `--n` gives one. A quarter of them for distributions other than uniform and
+/// normal.
 const N: usize = 1 << 30;
-/// What is larger than the GPU: 40 GB, of which it has room for 8.
+/// An array of 40 GB, larger than the 8 GB that are left free on the GPU.
 const LARGE_N: usize = 5_000_000_000;
 const LARGE_ROOM: u64 = 8_000_000_000;
 
@@ -30,10 +31,10 @@ pub const GPU: &str = "GPU alone";
 pub const HYBRID: &str = "hybrid";
 pub const CHUNKS: &str = "in chunks";
 
-/// Keys that are drawn by one generator.
+/// The number of keys drawn by one generator.
 const DRAWN_BY_ONE: usize = 1 << 20;
 
-/// Data is drawn where it is needed, from this.
+/// The seed from which each contender draws its data.
 #[derive(Debug, Clone, Copy)]
 pub struct Seed(u64);
 
@@ -109,7 +110,7 @@ pub fn case<K: BenchKey>(
     }
 }
 
-/// What a sorter is told.
+/// The options of a sorter.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
     pub engine: Engine,
@@ -123,7 +124,7 @@ impl Choice {
     }
 }
 
-/// Sorts keys, or pairs of keys with payloads as large.
+/// Sorts keys, or pairs of keys with payloads of the same size.
 pub fn sorts<K: BenchKey, const PAIRS: bool>(
     name: &'static str,
     distribution: Distribution,
@@ -138,7 +139,7 @@ pub fn sorts<K: BenchKey, const PAIRS: bool>(
     })
 }
 
-/// Keys where a GPU has room for so many bytes alone.
+/// Sorts keys on a GPU with only `room` bytes of free memory.
 fn in_chunks(n: usize, room: u64, threads: usize) -> Sorts {
     Contender::new(CHUNKS, threads, move |seed: &Seed, clock: &mut Clock| {
         let gpu = Gpu::cuda(0)?;
@@ -148,13 +149,13 @@ fn in_chunks(n: usize, room: u64, threads: usize) -> Sorts {
     })
 }
 
-/// Takes all of the device's memory but so much.
+/// Allocates all but `room` bytes of the free device memory.
 pub fn all_but(gpu: &Arc<Gpu>, room: u64) -> Result<Option<Buffer<u8>>> {
     let free = gpu.device().free_memory()?;
     Ok(free.checked_sub(room).map(|taken| gpu.device().alloc(taken as usize)).transpose()?)
 }
 
-/// Draws, sorts, and says whether the result is right.
+/// Draws the data, sorts it, and returns whether the result is correct.
 fn sorted<K: BenchKey, const PAIRS: bool>(
     sorter: &Sorter,
     distribution: Distribution,
@@ -165,7 +166,7 @@ fn sorted<K: BenchKey, const PAIRS: bool>(
 ) -> Result<bool> {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
     let mut keys: Vec<K> = pool.install(|| draw(distribution, n, seed));
-    // Payloads are places, in the bits of a key.
+    // Payloads are indices, as bits of the key type.
     let mut payload: Vec<K> = match PAIRS {
         true => pool.install(|| (0..n as u64).into_par_iter().map(K::of).collect()),
         false => Vec::new(),
@@ -188,7 +189,7 @@ fn sorted<K: BenchKey, const PAIRS: bool>(
     }))
 }
 
-/// Keys by several generators at a time, where it does not matter to the distribution.
+/// Draws keys. Uses several generators in parallel if the distribution allows it.
 fn draw<K: BenchKey>(distribution: Distribution, n: usize, Seed(seed): Seed) -> Vec<K> {
     if !matches!(distribution, Distribution::Uniform | Distribution::Normal) {
         return distribution.draw(n, &mut Rng::seed_from_u64(seed));
@@ -201,7 +202,7 @@ fn draw<K: BenchKey>(distribution: Distribution, n: usize, Seed(seed): Seed) -> 
     keys
 }
 
-/// The same for all orders of the same keys, or pairs.
+/// Sums that are the same for all orders of the same keys or pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Sums([u64; 2]);
 
@@ -244,7 +245,7 @@ mod tests {
         assert_eq!(Sums::of(&other, &[]), sums);
         other[5] += 1;
         assert_ne!(Sums::of(&other, &[]), sums);
-        // Payloads that changed places.
+        // Payloads that were swapped.
         let (keys, mut payload) = ([1u64, 2], [0u64, 1]);
         let before = Sums::of(&keys, &payload);
         payload.swap(0, 1);

@@ -1,4 +1,4 @@
-//! Suite `large`: one array on a GPU, the keys resident there; the copy of them is the baseline.
+//! Suite `large`: one array in GPU memory. The baseline is a copy of the keys.
 
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -14,10 +14,10 @@ use crate::suite_batch::contenders::{Contender, OneArray};
 use crate::suite_batch::ours::Published;
 use crate::suite_batch::{Case, Shared};
 
-/// Keys: few fit a GPU's caches, many do not.
+/// The sizes, as powers of two. The small ones fit in a GPU's caches, the large ones do not.
 const LOGS: [u32; 5] = [16, 20, 24, 28, 30];
 
-/// Of these, keys of every distribution.
+/// The size for which keys of every distribution are measured.
 const SKEWED_LOG: u32 = 28;
 
 const OURS: [OneArray; 5] =

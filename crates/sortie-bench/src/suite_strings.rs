@@ -9,7 +9,7 @@ use crate::distributions::{StringSet, Strings};
 use crate::measure::{Case, Contender, Facts, Measurable};
 use crate::peers::{NO_LIMITS, Team};
 
-/// Strings a workload, unless `--n` says otherwise.
+/// The number of strings in a workload, unless `--n` gives one.
 const N: usize = 1_000_000;
 
 pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
@@ -30,7 +30,7 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     cases
 }
 
-/// Where in the bytes each string of an outcome lies.
+/// The position of each string of an outcome in the bytes.
 pub type Spans = Vec<Range<usize>>;
 
 pub fn case(
@@ -64,14 +64,14 @@ pub fn case(
     }
 }
 
-/// Whether no string occurs twice. None is empty, so each starts somewhere else.
+/// Whether no string occurs twice. No string is empty, so each starts at a different position.
 fn each_once(spans: &Spans) -> bool {
     let mut starts: Vec<_> = spans.iter().map(|span| span.start).collect();
     starts.par_sort_unstable();
     starts.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-/// Sorts of references.
+/// Contenders that sort references.
 fn sorts(teams: &[Team]) -> Vec<Contender<Strings, Spans>> {
     let mut all = vec![by_reference("std", 1, |v| v.sort_unstable())];
     for Team { threads, sorter, pool } in teams.iter().cloned() {
@@ -99,7 +99,8 @@ pub fn by_reference(
     })
 }
 
-/// Sorts of places: ours as a call, std's and rayon's by way of (string, place) pairs, made within the time.
+/// Contenders for an argsort. Sortie has a call for it. std and rayon sort (string, index) pairs, which are made within
+/// the measured time.
 fn argsorts(teams: &[Team]) -> Vec<Contender<Strings, Spans>> {
     let mut all = vec![by_place("std", 1, |refs| by_pairs(refs, |pairs| pairs.sort_unstable()))];
     for Team { threads, sorter, pool } in teams.iter().cloned() {

@@ -1,4 +1,4 @@
-//! Arrays in files: raw and `.npy`, against NumPy where it is, and every refusal.
+//! Arrays in files, raw and `.npy`, compared with NumPy if it is installed; and every refusal.
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +16,7 @@ fn sortie(folder: &Path, args: &str) -> Output {
     Command::new(PROGRAM).current_dir(folder).args(args.split_whitespace()).output().unwrap()
 }
 
-/// Runs what must succeed and say nothing.
+/// Runs a command that must succeed and print nothing on standard error.
 fn succeed(folder: &Path, args: &str) -> Vec<u8> {
     let output = sortie(folder, args);
     assert_eq!((output.status.code(), said(&output).as_str()), (Some(0), ""), "sortie {args}");
@@ -51,7 +51,7 @@ fn npy(descr: &str, order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What stands after the header.
+/// The data after the header.
 fn data(npy: &[u8]) -> &[u8] {
     &npy[10 + usize::from(u16::from_le_bytes([npy[8], npy[9]]))..]
 }
@@ -130,7 +130,7 @@ fn pipes_are_read_and_written() {
 fn a_file_on_standard_input_is_read_from_where_it_stands() {
     let folder = folder("in", &bytes![9u32, 8u32, 7u32, 6u32]);
     let script = format!("(head -c 4 >/dev/null; {PROGRAM} sort --type u32) < in");
-    // head may read on from a pipe, but puts a file back to where its 4 bytes end.
+    // `head` may read more than 4 bytes from a pipe, but resets the position of a file to the end of the 4 bytes.
     let output = Command::new("sh").current_dir(folder.path()).args(["-c", &script]).output().unwrap();
     assert_eq!(output.stdout, bytes![6u32, 7u32, 8u32]);
 }
@@ -267,14 +267,14 @@ fn scratch_stays_under_the_limit() {
     );
     assert_eq!(refused.status.code(), Some(2));
     succeed(folder.path(), "sort -S 1M --axis 0 in.npy -o out.npy");
-    // The indices of two segments at a time need more: the array is worth no more than two threads.
+    // The indices of two segments at a time need more than 64 KiB. Two threads suffice for the array.
     let refused =
         sortie(folder.path(), "segments -S 64K --parallel 4 --len 25000 --argsort in.npy -o out.npy");
     assert!(said(&refused).contains("--buffer-size leaves 64 KiB; raise it"), "{}", said(&refused));
     succeed(folder.path(), "segments -S 64K --parallel 4 --len 100 --argsort in.npy -o out.npy");
 }
 
-/// Every refusal: what is there, what is asked, what is said.
+/// Every refusal: the files, the arguments, and the message.
 #[test]
 fn refusals_are_one_clear_line_and_lose_nothing() {
     let good = npy("'<i4'", "False", "(2, 3)", &[0; 24]);
@@ -415,7 +415,7 @@ fn stats_go_to_standard_error() {
     }
 }
 
-/// Killed sooner and later, until it is done before that: the output is what it was, or complete.
+/// Kills the program after longer and longer times, until it finishes first. The output must be unchanged or complete.
 #[test]
 fn a_killed_process_leaves_no_part_of_an_array() {
     let unsorted: Vec<u8> = (0..1u32 << 21).flat_map(|i| i.wrapping_mul(0x9E37_79B9).to_le_bytes()).collect();
@@ -435,21 +435,21 @@ fn a_killed_process_leaves_no_part_of_an_array() {
                 found.as_ref() == Some(&sorted) || !done && found.as_ref() == before,
                 "{target} after {wait:?}"
             );
-            // It may be complete, and the program not yet at its end.
+            // The output may be complete although the program has not ended yet.
             if found.as_ref() == Some(&sorted) {
                 break;
             }
             wait = wait * 5 / 4 + Duration::from_millis(1);
         }
         assert!(!wait.is_zero(), "{target}: never killed in time");
-        // A file that replaces none never has another name.
+        // A new file never has a temporary name.
         let mut names: Vec<_> = folder.path().read_dir().unwrap().map(|e| e.unwrap().file_name()).collect();
         names.sort();
         assert!(before.is_some() || names == ["new.raw", "x.raw", "y.raw"], "{names:?}");
     }
 }
 
-/// Sorted as text, lines of an array would be torn apart.
+/// If the array were sorted as text, its lines would be torn apart.
 #[test]
 fn an_npy_file_is_an_array_whatever_its_name() {
     let unsorted = npy("'<u8'", "False", "(5,)", &bytes![3u64, 10u64, 1u64, 0x0A0A_0A0Au64, 2u64]);
@@ -473,7 +473,7 @@ fn an_npy_file_is_an_array_whatever_its_name() {
         let output = with_stdin(args, file());
         assert_eq!((output.stdout == sorted, said(&output).as_str()), (true, ""), "{args}");
     }
-    // Through a pipe, in any two pieces.
+    // Sends it through a pipe in two pieces, cut at any position.
     for cut in [1, 3, 5, 6, 20] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
         command.arg("sort").stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -485,7 +485,7 @@ fn an_npy_file_is_an_array_whatever_its_name() {
         drop(stdin);
         assert!(child.wait_with_output().unwrap().stdout == sorted, "{cut}");
     }
-    // Its header is no part of a raw array, and of no text either.
+    // The header is not part of a raw array, and the file is not text either.
     for (args, line) in [
         ("sort --type u64", "'standard input': a .npy file states its own type; leave --type out"),
         ("sort --type u64 x.dat", "x.dat: a .npy file states its own type; leave --type out"),

@@ -1,4 +1,4 @@
-//! Compressed input and output of every format, beside the programs that made each way of compression.
+//! Compressed input and output in every format, compared with the programs of these formats.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use support::{Numbers, complaint, folder, names, run, text};
 
-/// A way to compress: its name here, what a file's name ends in, and its program.
+/// A compression format: its name in Sortie, its file extension, and its program.
 struct Way {
     name: &'static str,
     extension: &'static str,
@@ -25,19 +25,19 @@ const WAYS: [Way; 6] = [
 ];
 
 impl Way {
-    /// By the program itself, where there is one.
+    /// Compressed by the program itself. `None` if it is not installed.
     fn compressed(&self, options: &[&str], bytes: &[u8]) -> Option<Vec<u8>> {
         through(Command::new(self.program).arg("-c").args(options), bytes)
     }
 
-    /// By the program, or for BGZF by gzip.
+    /// Decompressed by the program, or by gzip for BGZF.
     fn decompressed(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let program = if self.name == "bgzf" { "gzip" } else { self.program };
         through(Command::new(program).arg("-dc"), bytes)
     }
 }
 
-/// What the program makes of its input; none, with a word, where it is not installed.
+/// The output of the program for an input. If the program is not installed, prints that and returns `None`.
 fn through(command: &mut Command, bytes: &[u8]) -> Option<Vec<u8>> {
     let program = command.get_program().to_owned();
     if Command::new(&program)
@@ -74,14 +74,14 @@ fn sorted_by(folder: &Path, arguments: &str, stdin: &[u8]) -> Vec<u8> {
     succeed(&run(&mut sortie(folder, arguments), stdin)).to_vec()
 }
 
-/// Lines of several pieces in every way.
+/// Lines that give several pieces in every format.
 fn lines() -> Vec<u8> {
     Numbers::new(1).lines(200_000)
 }
 
 fn sorted_lines(lines: &[u8]) -> Vec<u8> {
     let mut lines: Vec<_> = lines.split_inclusive(|&byte| byte == b'\n').collect();
-    // The end of a line is no part of it: a byte of the line may be less.
+    // Line ends are not compared: a byte of a line may be smaller than a newline.
     lines.sort_unstable_by_key(|line| line.strip_suffix(b"\n"));
     lines.concat()
 }
@@ -100,7 +100,7 @@ fn what_each_program_compresses_is_sorted() {
         };
         for options in levels {
             let Some(bytes) = way.compressed(options, &lines) else { continue };
-            // The name says nothing.
+            // The file name does not show the format.
             let folder = folder("in.txt", &bytes);
             for arguments in ["sort in.txt", "sort -", "sort -S 2M in.txt", "sort -S 2M -"] {
                 let out =
@@ -128,7 +128,7 @@ fn members_of_a_file_are_one_text() {
             "{}",
             way.name
         );
-        // Its last line has got an end.
+        // The last line has a line end in the output.
         let folder = folder("in", &bytes);
         fs::write(folder.path().join("plain"), "c").unwrap();
         let both = "a\nb\nc\nhalf of a line\n";
@@ -168,7 +168,7 @@ fn complaint_of_disorder(folder: &Path, arguments: &str) -> String {
     complaint(&run(&mut sortie(folder, arguments), b""), 1)
 }
 
-/// More inputs than are open at a time.
+/// Merges more inputs than are open at a time.
 #[test]
 fn many_compressed_inputs_are_merged() {
     let folder = folder("plain", b"x\n");
@@ -230,7 +230,7 @@ fn a_file_is_sorted_in_place_whatever_it_is_compressed_with() {
     for way in &WAYS {
         let name = format!("x.{}", way.extension);
         let folder = folder(&name, b"b\na\n");
-        // Plain text is text under any name.
+        // Plain text is recognised as text under any name.
         sorted_by(folder.path(), &format!("sort {name} -o {name}"), b"");
         sorted_by(folder.path(), &format!("sort -r {name} -o {name}"), b"");
         assert_eq!(sorted_by(folder.path(), &format!("sort --compress=none {name}"), b""), b"a\nb\n");
@@ -238,10 +238,10 @@ fn a_file_is_sorted_in_place_whatever_it_is_compressed_with() {
     }
 }
 
-/// Cut short anywhere, a file is refused in one line, but where only a part of its magic is left, which is a line of text.
+/// A file that is cut short is refused with one line. If only a part of its magic number is left, it is a line of text.
 #[test]
 fn truncations() {
-    // Its lines are in order: `sort -c` would end at the first that is not.
+    // The lines are in order; otherwise `sort -c` would end at the first one that is not.
     let fasta = b">b\nGT\n";
     for way in &WAYS {
         let Some(whole) = way.compressed(&[], fasta) else { continue };
@@ -251,7 +251,7 @@ fn truncations() {
             "bzip2" => 10,
             _ => 4,
         };
-        // What BGZF ends with may be missing.
+        // The end marker of BGZF may be missing.
         let end = if way.name == "bgzf" { whole.len() - 28 } else { whole.len() };
         for length in magic..end {
             for arguments in [
@@ -274,7 +274,7 @@ fn truncations() {
     }
 }
 
-/// A byte that is changed is refused, or nothing depends on it.
+/// After a change of one byte, the file is refused, or the data is unaffected.
 #[test]
 fn damage() {
     let lines = b"a line\nof a text that is sorted\nand no line of it\n".repeat(4);
@@ -352,7 +352,7 @@ fn options_that_do_not_go_together_are_refused() {
     }
 }
 
-/// Raw numbers and records whose first bytes are those of compressed data are sorted, and lose nothing.
+/// Raw numbers and records whose first bytes look like compressed data are sorted correctly.
 #[test]
 fn raw_data_that_begins_like_compressed_data() {
     let of = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
@@ -369,7 +369,7 @@ fn raw_data_that_begins_like_compressed_data() {
     }
 }
 
-/// Arrays, segments, offsets and records of one length.
+/// Arrays, segments, offsets and fixed-size records.
 #[test]
 fn numbers() {
     let numbers: Vec<u8> = [7u32, 1, 9, 3, 2, 8].iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -380,7 +380,7 @@ fn numbers() {
         else {
             continue;
         };
-        // Raw data may begin with any bytes, so that the name has to say that it is compressed.
+        // Raw data may begin with any bytes, so it is decompressed only if the name says that it is compressed.
         let (x, ends_at) = (format!("x.raw.{}", way.extension), format!("ends.{}", way.extension));
         let folder = folder(&x, &packed);
         let path = folder.path();
@@ -392,7 +392,7 @@ fn numbers() {
         assert_eq!(sorted_by(path, &by_length, b""), of(&[1, 7, 9, 2, 3, 8]));
         let in_segments = format!("segments --type u32 --offsets {ends_at} {x} -o -");
         assert_eq!(sorted_by(path, &in_segments, b""), of(&[1, 7, 2, 3, 8, 9]), "{}", way.name);
-        // Of little-endian numbers below 256 the first byte decides.
+        // For little-endian numbers below 256, the first byte decides the order.
         assert_eq!(sorted_by(path, &format!("sort --record-size 4 {x}"), b""), sorted, "{}", way.name);
         sorted_by(path, &format!("sort --type u32 {x} -o y.raw.{}", way.extension), b"");
         sorted_by(path, &format!("sort --record-size 4 {x} -o z.{}", way.extension), b"");
@@ -403,7 +403,7 @@ fn numbers() {
     }
 }
 
-/// A `.npy` file is an array whatever it is compressed with, and never sorted as text.
+/// A `.npy` file is an array in any compression format, and never sorted as text.
 #[test]
 fn numpy_arrays() {
     let npy = |numbers: [u8; 3]| {
@@ -463,7 +463,7 @@ fn sequences_and_spectra() {
     }
 }
 
-/// `.gz` of sequences is BGZF, which `samtools faidx` finds its way in.
+/// `.gz` files of sequences are BGZF, which `samtools faidx` can access randomly.
 #[test]
 fn sequences_are_compressed_in_blocks() {
     let fasta: String = (0..30_000).rev().map(|number| format!(">r{number:05}\nACGTACGTAC\n")).collect();

@@ -1,4 +1,4 @@
-//! `--explain`: every command that sorts tells its plan, and does nothing else.
+//! `--explain`: every command that sorts prints its plan, and does nothing else.
 
 mod support;
 
@@ -9,7 +9,7 @@ use std::process::Command;
 use support::{run, text};
 use tempfile::TempDir;
 
-/// Runs the program in a folder with these inputs and gives what it prints.
+/// Runs the program with `--explain` in a folder, and returns what it prints.
 #[track_caller]
 fn explained(folder: &Path, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));

@@ -1,4 +1,4 @@
-//! What is larger than memory, of every kind: results, memory, and what is left after a failure at any point.
+//! Input of every kind that is larger than memory: results, memory, and what remains after a failure at any point.
 
 mod support;
 
@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use support::{Numbers, complaint, ends_in_std, folder, names, peak, run, sortie, text};
 
-/// Bytes without a pattern, and more zeros than chance has.
+/// Random bytes, with more zeros than by chance.
 fn noise(count: usize, seed: u64) -> Vec<u8> {
     let mut numbers = Numbers::new(seed);
     (0..count).map(|_| numbers.below(300).saturating_sub(44) as u8).collect()
 }
 
-/// A header of version 1.0.
+/// A `.npy` header of version 1.0.
 fn npy(descr: &str, count: usize) -> Vec<u8> {
     let literal = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({count},), }}\n");
     [b"\x93NUMPY\x01\x00", &(literal.len() as u16).to_le_bytes()[..], literal.as_bytes()].concat()
@@ -70,7 +70,7 @@ fn arrays_of_numpy_are_as_in_memory() {
     }
 }
 
-/// The order that std's sort gives, without the program's own sort in memory.
+/// Compares with the standard library's sort, so that the program's in-memory sort is not involved.
 #[test]
 fn numbers_agree_with_std() {
     let bytes = noise(4 << 20, 3);
@@ -94,8 +94,8 @@ fn numbers_agree_with_std() {
     assert!(succeed(folder.path(), "--type u8 --argsort -S 256K", &keys) == expected);
 }
 
-/// Runs whose windows are merged in several pieces: of lines that are mixed among the runs, or equal, or in order already, or
-/// longer than what is read of a run at a time.
+/// Runs whose windows are merged in several pieces. Their lines are interleaved among the runs, equal, already in
+/// order, or longer than the part of a run that is read at a time.
 #[test]
 fn lines_are_as_in_memory() {
     let mixed = data(4, 8);
@@ -168,7 +168,7 @@ const KINDS: [&str; 7] = [
     "--format fastq --by name -r",
 ];
 
-/// Data of a kind: of FASTA and FASTQ each line as a record.
+/// Data of a kind. For FASTA and FASTQ, each line becomes a record.
 fn of_kind(kind: &str, mut data: Vec<u8>) -> Vec<u8> {
     if kind.contains("fasta") {
         data.chunks_mut(100).for_each(|record| (record[0], record[25]) = (b'>', b'\n'));
@@ -181,7 +181,7 @@ fn of_kind(kind: &str, mut data: Vec<u8>) -> Vec<u8> {
     data
 }
 
-/// So many bytes of data for any of them.
+/// Data of this size, valid for all kinds.
 fn data(megabytes: usize, seed: u64) -> Vec<u8> {
     let mut numbers = Numbers::new(seed);
     let record = |_| {
@@ -195,7 +195,7 @@ fn data(megabytes: usize, seed: u64) -> Vec<u8> {
     (0..megabytes * 10_000).flat_map(record).collect()
 }
 
-/// The pages of the program that a release build has in memory.
+/// The memory that the pages of a release build of the program take.
 const PROGRAM: u64 = 12 << 20;
 
 #[test]
@@ -222,7 +222,8 @@ fn memory_with_the_program_stays_under_the_cap_and_10_mb() {
     }
 }
 
-/// Decompressed text goes through the same buffers. A gzip decoder takes some 100 KB, and compression a piece for each thread.
+/// Decompressed text goes through the same buffers. In addition, a gzip decoder takes some 100 KB, and compression
+/// takes a piece for each thread.
 #[test]
 fn compressed_lines_stay_under_the_cap_and_12_mb() {
     let folder = folder("data", &[]);
@@ -237,7 +238,7 @@ fn compressed_lines_stay_under_the_cap_and_12_mb() {
     }
 }
 
-/// Each run has a record in memory while runs are merged: as many runs at a time as -S has room for.
+/// In a merge, each run has a record in memory. So only as many runs are merged at a time as `-S` allows.
 #[test]
 fn long_records_stay_under_the_cap_and_10_mb() {
     let folder = folder("data", &[]);
@@ -254,7 +255,7 @@ fn long_records_stay_under_the_cap_and_10_mb() {
     }
 }
 
-/// Killed sooner and later, until it is done before that: the output is what it was, or complete.
+/// Kills the program after longer and longer times, until it finishes first. The output must be unchanged or complete.
 #[test]
 fn a_killed_process_leaves_no_part() {
     for kind in KINDS {
@@ -291,15 +292,16 @@ fn a_killed_process_leaves_no_part() {
     }
 }
 
-/// Runs the program under a limit of the shell's until it has all that it needs; below that it must say so in one line, and
-/// leave the output as it was, which it does too where std ends it for a lack of memory. How often it did.
+/// Runs the program with lower limits of the shell until it succeeds. Until then it must print one line and leave the
+/// output unchanged; the output must also be unchanged if std aborts for lack of memory. Returns the number of
+/// failures.
 fn under_limits(kind: &str, limit: &str, levels: impl Iterator<Item = u64>) -> usize {
     let folder = folder("x", &of_kind(kind, data(2, 7)));
     let options = format!("{kind} -S 256K -T . --parallel 2");
     let sorted = succeed(folder.path(), &format!("{options} x"), b"");
     fs::write(folder.path().join("out"), "old").unwrap();
     for (refused, level) in levels.enumerate() {
-        // Written past the limit, a file is an error then, and not a signal.
+        // With SIGXFSZ ignored, writing past the limit returns an error.
         let program = env!("CARGO_BIN_EXE_sortie");
         let script = format!("trap '' XFSZ; ulimit {limit} {level}; exec {program} sort {options} x -o out");
         let done = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
@@ -321,7 +323,7 @@ fn under_limits(kind: &str, limit: &str, levels: impl Iterator<Item = u64>) -> u
 #[test]
 fn a_file_that_may_not_grow_is_an_error_at_every_write() {
     for kind in KINDS {
-        // In blocks of 512 bytes: runs of some 100 KB, then the output of 2 MB.
+        // The limit is in blocks of 512 bytes. Runs have some 100 KB, and the output 2 MB.
         let refused = under_limits(kind, "-f", (0..).map(|step: u64| step * step * 7));
         assert!(refused > 10, "{kind}: refused {refused} times");
     }

@@ -1,6 +1,6 @@
-//! What is larger than memory while the machine fails under it: at each read and each write of a file, at each large
-//! piece of memory and at each thread.
-#![cfg(target_env = "gnu")] // What refuses them is loaded before glibc.
+//! Input larger than memory while the machine fails: at each read and each write of a file, at each large allocation,
+//! and at each thread.
+#![cfg(target_env = "gnu")] // The library that refuses calls is loaded before glibc.
 
 mod support;
 
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 const KINDS: [&str; 6] =
     ["", "-k2,2n", "-u -k1,1", "--type u64", "--type u32 --argsort", "--record-size 100 --key 0..10"];
 
-/// A folder with a file to be sorted and one for temporary files, where one call of the program's can be refused.
+/// A folder with a file to sort and a folder for temporary files. One call of the program can be refused.
 struct Machine {
     folder: TempDir,
     refuser: PathBuf,
@@ -23,7 +23,7 @@ struct Machine {
 }
 
 impl Machine {
-    /// `None` if no C compiler makes what refuses.
+    /// `None` if there is no C compiler to build the library that refuses calls.
     fn new(unsorted: Vec<u8>) -> Option<Machine> {
         let folder = tempfile::tempdir().unwrap();
         let refuser = folder.path().join("refuse.so");
@@ -39,7 +39,7 @@ impl Machine {
         Some(Machine { folder, refuser, unsorted })
     }
 
-    /// Sorts, with one call refused.
+    /// Sorts while one call is refused.
     fn refuse(&self, call: &str, at: usize, options: &str) -> Output {
         let mut command = sortie(self.folder.path());
         command.args(options.split_whitespace()).args(["-T", "runs", "x", "-o", "out"]);
@@ -52,8 +52,8 @@ impl Machine {
         run(&mut command, b"")
     }
 
-    /// Refuses every `step`th call until a sort is done before that. Each time one line says so, and nothing was done. What
-    /// the lines said.
+    /// Refuses one call per run, every `step`th, until a run ends before that call. Each failing run must print one
+    /// line and leave all files unchanged. Returns these lines.
     fn refuse_in_turn(&self, call: &str, step: usize, options: &str) -> Vec<String> {
         let folder = self.folder.path();
         let sorted = run(sortie(folder).args(options.split_whitespace()).arg("x"), b"").stdout;
@@ -76,7 +76,7 @@ impl Machine {
     }
 }
 
-/// So many records, which are also lines, and numbers.
+/// This number of records, which are also valid as lines and as numbers.
 fn records(count: usize) -> Vec<u8> {
     let mut numbers = Numbers::new(1);
     let mut record = || {
@@ -89,7 +89,7 @@ fn records(count: usize) -> Vec<u8> {
     (0..count).flat_map(|_| record()).collect()
 }
 
-/// That each of these was said, and nothing else.
+/// Asserts that each reason was reported, and nothing else.
 #[track_caller]
 fn assert_said(said: &[String], reasons: &[&str], options: &str) {
     for reason in reasons {
@@ -108,7 +108,7 @@ const WRITES: [&str; 2] = [
     "sortie: cannot write a temporary file in: runs: No space left on device\n",
 ];
 
-/// Where there is little memory, and where it has room for everything, which writes no temporary files.
+/// Tests a sort with little memory, and one in memory, which writes no temporary files.
 fn assert_disk_is_told(call: &str, reasons: &[&str; 2]) {
     let Some(machine) = Machine::new(records(4_000)) else { return };
     for kind in KINDS {
@@ -128,7 +128,7 @@ fn a_disk_that_is_full_is_told_whenever_it_is() {
     assert_disk_is_told("write", &WRITES);
 }
 
-/// It has two names, so that it is overwritten and not replaced.
+/// The file has two names, so it is overwritten instead of replaced.
 #[test]
 fn a_disk_that_is_full_while_a_file_is_overwritten_loses_nothing() {
     let Some(machine) = Machine::new(records(4_000)) else { return };
@@ -162,7 +162,7 @@ fn a_disk_that_is_full_while_a_file_is_overwritten_loses_nothing() {
     assert!(fs::read(folder.join("other")).unwrap() == sorted);
 }
 
-/// As above where one stretch is read, one sorted and one written at a time.
+/// As above, while one stretch is read, one sorted and one written at the same time.
 #[test]
 fn a_failing_disk_ends_all_that_goes_on_at_the_same_time() {
     let Some(machine) = Machine::new(records(200_000)) else { return };
@@ -192,13 +192,13 @@ fn a_failing_disk_is_told_for_records_of_fasta() {
     }
 }
 
-/// Pieces of 512 KB and more. Smaller ones, which std and the library make for a table or a bucket, end the program where
-/// there is no room for them. So does a bucket of that size, which takes many keys that are nearly equal.
+/// Tests allocations of at least 512 KB. Failed smaller ones, which std and the library make for a table or a bucket,
+/// abort the program. So does a bucket of that size, which occurs with many nearly equal keys.
 fn assert_memory_is_told(machine: &Machine, options: &str) {
     let said = machine.refuse_in_turn("allocate", 1, options);
     assert!(!said.is_empty(), "{options}");
     for line in said {
-        // How much is needed, what allows how much, and what helps.
+        // The needed memory, the limit and its origin, and what to do.
         let parts = [" needs ", " memory, but ", ", of which ", " are left; allow more, or "];
         assert!(parts.iter().all(|part| line.contains(part)), "{options}: {line}");
     }
@@ -254,7 +254,7 @@ fn a_thread_that_cannot_be_started_is_told_and_nothing_is_lost() {
             let done = machine.refuse_to(command, "thread", at);
             assert!(names(&folder.join("runs")).is_empty(), "{arguments}: {at}");
             if done.status.success() {
-                // It did without that thread, or has no more.
+                // The program did without that thread, or started no more threads.
                 let said = text(&done.stderr);
                 assert!(said.is_empty() || said.starts_with("sortie: indexed "), "{arguments}: {at}: {said}");
                 for (path, before) in inputs.iter().zip(&before) {
@@ -279,7 +279,7 @@ fn a_thread_that_cannot_be_started_is_told_and_nothing_is_lost() {
     }
 }
 
-/// Rayon's pool was started to count the lines of several files, however small they were.
+/// Once, rayon's pool was started to count the lines of several files, however small they were.
 #[test]
 fn several_small_files_are_sorted_without_threads() {
     let Some(machine) = Machine::new(b"b\na\n".to_vec()) else { return };
@@ -291,7 +291,7 @@ fn several_small_files_are_sorted_without_threads() {
     }
 }
 
-/// Each file and folder that cannot be opened, and each block that cannot be read.
+/// Refuses to open each file and folder, and to read each block.
 #[test]
 fn a_failing_disk_ends_an_index_and_the_old_one_stays() {
     let Some(machine) = Machine::new(Vec::new()) else { return };

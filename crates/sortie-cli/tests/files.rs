@@ -1,4 +1,4 @@
-//! What `sortie sort` reads and writes, what it leaves behind, and what it says when it cannot.
+//! What `sortie sort` reads and writes, what remains after it ends, and its messages on failure.
 
 mod support;
 
@@ -18,7 +18,7 @@ use support::{Numbers, complaint, copy_program, gnu, names, peak, run, sortie, t
 const TEXT: &str = "c\nb\na\n";
 const SORTED: &str = "a\nb\nc\n";
 
-/// A folder in which `file` holds [`TEXT`].
+/// A folder with a file `file` that contains [`TEXT`].
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), TEXT).unwrap();
@@ -80,7 +80,7 @@ fn an_output_that_cannot_be_replaced_is_copied_by_way_of_a_temporary_folder() {
     let locked = folder.path().join("locked");
     fs::create_dir(&locked).unwrap();
     let target = locked.join("target");
-    // The superuser may replace anything, so somebody else does it.
+    // The superuser may replace any file, so another user runs the program.
     let mode = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     let program = folder.path().join("program");
     copy_program(&program);
@@ -228,7 +228,7 @@ fn a_killed_process_leaves_nothing() {
     let mut command = sortie(folder.path());
     command.args(["-S", "64K", "-T", "runs", "-o", "file"]).stdin(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // Its runs are being written; for more of its input it would wait for ever.
+    // It writes runs, then waits for more input, which never comes.
     child.stdin.as_mut().unwrap().write_all(&long).unwrap();
     let open_runs = || {
         let open = fs::read_dir(format!("/proc/{}/fd", child.id())).unwrap();
@@ -245,7 +245,7 @@ fn a_killed_process_leaves_nothing() {
     assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), TEXT);
 }
 
-/// The files of a process in a folder, as it has them open.
+/// The paths through which the files that a process has open in a folder can be accessed.
 fn open_in(process: &Child, folder: &Path) -> Vec<PathBuf> {
     let open = fs::read_dir(format!("/proc/{}/fd", process.id())).unwrap().map(|entry| entry.unwrap().path());
     open.filter(|path| fs::read_link(path).is_ok_and(|file| file.starts_with(folder))).collect()
@@ -264,7 +264,7 @@ fn a_run_that_the_disk_did_not_keep_is_told() {
         command.args(["-S", "64K", "-T", "runs", "-o", "file"]).stdin(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.as_mut().unwrap().write_all(&long).unwrap();
-        // Its runs are there once it waits for more of its input.
+        // All runs are written once the process waits for more input.
         let mut count = 0;
         while count == 0 || open_in(&child, &runs).len() > count {
             count = open_in(&child, &runs).len();
@@ -313,7 +313,7 @@ fn a_compress_program_that_loses_text_is_told() {
     }
 }
 
-/// What becomes of a program that writes on after its reader has gone.
+/// Runs a program whose reader closes the pipe early.
 fn write_into_a_closed_pipe(command: &mut Command) -> Output {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = [0; 10];
@@ -333,7 +333,7 @@ fn a_closed_pipe_ends_the_program_by_its_signal_or_by_an_error() {
             (Some(libc::SIGPIPE), String::new()),
             "{options:?}"
         );
-        // Whoever has the program ignore the signal wants to be told.
+        // If the signal was ignored when the program started, the program reports the error.
         let script =
             format!("trap '' PIPE; exec {} sort {}", env!("CARGO_BIN_EXE_sortie"), options.join(" "));
         let done =
@@ -382,7 +382,7 @@ fn the_total_of_the_statistics_is_no_more_than_the_time_that_passed() {
         let phases = report["phases"].as_array().unwrap();
         let time = |of: &serde_json::Value| of["milliseconds"].as_f64().unwrap();
         assert!(time(&report) <= passed, "{options}: {} of {passed} ms: {report}", time(&report));
-        // What is read, sorted and written again while runs are merged is told once.
+        // Reading, sorting and writing during the merge of runs are reported only once.
         let merges = phases.iter().filter(|phase| phase["name"] == "merge").count();
         let windows = phases.iter().filter(|phase| phase["name"] == "read runs").count();
         assert!(merges == 0 || windows == 0, "{options}: {report}");
@@ -451,7 +451,7 @@ fn names_are_quoted_as_gnu_quotes_them() {
         complaint(&ours, 2);
         assert_eq!(after(ours, "cannot read: "), after(theirs, "cannot read: "), "{name:?}");
     }
-    // An apostrophe, and an escape at the end: GNU sort 9.1 quotes that in a way that no shell reads back.
+    // A name with an apostrophe and an escape at the end. GNU sort 9.1 quotes it in a way that no shell reads back.
     let done = run(sortie(folder.path()).args(["file", "-o", "none/a'\n"]), b"");
     let line = r"sortie: cannot write: 'none/a'\'''$'\n': No such file or directory";
     assert_eq!(complaint(&done, 2).trim_end(), line);
@@ -494,7 +494,7 @@ fn closed_streams_are_an_error_where_they_are_needed() {
     assert_eq!(text(&shell("sortie sort file <&-").stdout), SORTED);
     assert_eq!(text(&shell("sortie sort file 2>&-").stdout), SORTED);
     assert!(shell("sortie sort file -o new <&- >&- 2>&-").status.success());
-    // A message must not end up in the file that is opened next.
+    // A message must not be written to the file that the program opens next.
     assert_eq!(shell("sortie sort missing -o new 2>&-").status.code(), Some(2));
     assert_eq!(fs::read_to_string(folder.path().join("new")).unwrap(), SORTED);
 }
@@ -507,7 +507,7 @@ fn few_lines_start_few_threads() {
         format!("ulimit -v 400000\nexec {} sort --parallel=1024 \"$@\"", env!("CARGO_BIN_EXE_sortie")),
     )
     .unwrap();
-    // The stacks of a thousand threads would not fit.
+    // The stacks of a thousand threads would exceed the limit.
     for options in [&["file"][..], &["-"], &["-S", "1M", "file"], &["--type", "u8", "file"]] {
         let mut command = Command::new("sh");
         let done = run(command.arg("limited").args(options).current_dir(folder.path()), TEXT.as_bytes());

@@ -1,4 +1,4 @@
-//! `sortie sort --record-size`, beside std's stable sort.
+//! `sortie sort --record-size`, compared with the standard library's stable sort.
 
 mod support;
 
@@ -7,10 +7,10 @@ use std::fs;
 
 use support::{Numbers, complaint, folder, names, run, sortie, text};
 
-/// Where a key begins and ends.
+/// The start and the end of a key.
 type Span = (usize, usize);
 
-/// Records whose keys are often equal; the last bytes tell them apart.
+/// Records whose keys are often equal. The last bytes make them distinct.
 fn records(count: usize, size: usize, seed: u64) -> Vec<u8> {
     let mut numbers = Numbers::new(seed);
     let mut all = vec![0; count * size];
@@ -86,7 +86,7 @@ fn records_agree_with_a_plain_sort() {
     }
 }
 
-/// More than a budget that is shared: stretches are read, sorted and written at the same time, and so are windows.
+/// More data than a shared budget. Stretches are read, sorted and written at the same time, and so are windows.
 #[test]
 fn records_agree_where_steps_overlap() {
     for (keys, options) in

@@ -1,4 +1,4 @@
-//! The output of `sortie sort` is that of GNU's `sort` in the C locale, byte for byte.
+//! `sortie sort` prints the same bytes as GNU sort in the C locale.
 
 #[path = "gnu/debug.rs"]
 mod debug;
@@ -15,7 +15,7 @@ use std::process::{Command, Output};
 
 use support::{Numbers, data, same};
 
-/// Options that say what is compared.
+/// Options that determine how lines are compared.
 const ORDERS: &[&str] = &[
     "",
     "-r",
@@ -47,10 +47,10 @@ const ORDERS: &[&str] = &[
     "-t: -k1.2,2.0",
 ];
 
-/// Options that say what becomes of equal keys.
+/// Options that determine what happens to equal keys.
 const TIES: &[&str] = &["", "-s", "-u"];
 
-/// Ways to go about it, which change nothing. The last ones force many runs and several merges.
+/// Options that do not change the result. The last ones force many runs and several merges.
 const WAYS: &[&str] = &[
     "",
     "--parallel=1",
@@ -60,7 +60,7 @@ const WAYS: &[&str] = &[
     "-S 20M --parallel=2",
 ];
 
-/// The words of all parts.
+/// The words in all parts.
 fn options<'a>(parts: &[&'a str]) -> Vec<&'a str> {
     parts.iter().flat_map(|part| part.split_whitespace()).collect()
 }
@@ -116,13 +116,14 @@ fn merging() {
             }
         }
     }
-    // What is not sorted is merged all the same.
+    // Inputs that are not sorted are still merged.
     fs::write(folder.path().join("part0"), "b\na\nc").unwrap();
     fs::write(folder.path().join("part1"), "a\nz\nb\n").unwrap();
     same(folder.path(), &["-m", "part0", "part1", "-"], b"b\na");
 }
 
-/// The same output as GNU's where so many files may be open; GNU's own fails below twenty, with a program.
+/// Compares with GNU sort while only `limit` files may be open. GNU sort itself would fail below twenty with a compress
+/// program.
 #[track_caller]
 fn same_with_files(limit: usize, folder: &Path, options: &str) {
     let sortie = env!("CARGO_BIN_EXE_sortie");
@@ -154,7 +155,7 @@ fn few_files_may_be_open() {
     same_with_files(18, folder.path(), "-S 64K --compress-program=gzip -s -k1,1 file");
 }
 
-/// Runs the program in so many KB of address space, or in a little more where std ends it there.
+/// Runs the program with this many KB of address space, or slightly more if std aborts with this limit.
 fn in_kilobytes(kilobytes: usize, folder: &Path, arguments: &str) -> Output {
     (kilobytes..)
         .step_by(100)
@@ -171,7 +172,7 @@ fn in_kilobytes(kilobytes: usize, folder: &Path, arguments: &str) -> Output {
 fn little_memory_may_be_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), Numbers::new(12).lines(300_000)).unwrap();
-    // What the program takes to be loaded grows with what is linked into it.
+    // The memory needed to load the program depends on what is linked into it.
     let loads = |&kilobytes: &usize| in_kilobytes(kilobytes, folder.path(), "--version").status.success();
     let loaded = (8_000..200_000).step_by(1_000).find(loads).expect("200 MB are enough to load the program");
     for options in ["file", "-k2,2n file", "-S 1G -k2 file", "- < file", "-S 1G -nu - < file"] {
@@ -207,7 +208,7 @@ fn odd_inputs() {
         same(folder.path(), &options(&[way]), &long);
         same(folder.path(), &options(&[way, "-k1,1r"]), &long);
     }
-    // Lines that are longer than a window of output.
+    // Lines longer than an output window.
     let longer = [vec![b'x'; 9 << 20], b"\nshort\n".to_vec(), vec![b'x'; 9 << 20]].concat();
     same(folder.path(), &["-u"], &longer);
     same(folder.path(), &["-f"], &longer);
@@ -265,7 +266,7 @@ fn real_files() {
             .stdout(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        // Enough for several runs, and a debug build's patience.
+        // Enough for several runs, but not too slow in a debug build.
         gzip.stdout.take().unwrap().take(6 << 20).read_to_end(&mut text).unwrap();
         let _ = gzip.kill();
         gzip.wait().unwrap();

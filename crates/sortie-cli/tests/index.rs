@@ -1,4 +1,4 @@
-//! `sortie index`: its commands and refusals, its memory, and that it may be killed at any time.
+//! `sortie index`: its commands and refusals, its memory, and that it can be killed at any time.
 
 mod support;
 
@@ -26,13 +26,13 @@ fn succeed(folder: &Path, args: &str) -> String {
     text(&output.stdout)
 }
 
-/// Builds an index of all that there is, and has the line that says so.
+/// Builds an index without skipping anything, and returns the line that reports it.
 #[track_caller]
 fn build(folder: &Path, args: &str) -> String {
     built(folder, args, 0)
 }
 
-/// Builds an index with this status, and has what is said.
+/// Builds an index with this exit status, and returns the messages.
 #[track_caller]
 fn built(folder: &Path, args: &str, status: i32) -> String {
     let output = run(&mut sortie(folder, &format!("build {args}")), b"");
@@ -134,7 +134,7 @@ fn an_empty_result_never_replaces_an_index() {
     }
 }
 
-/// A command that has no more rights than anybody, where the test has all.
+/// The command without superuser rights. `None` if they cannot be dropped.
 fn as_nobody(command: Command) -> Option<Command> {
     let mut nobody = Command::new("setpriv");
     nobody.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
@@ -180,7 +180,7 @@ fn what_the_system_cannot_read_ends_the_build() {
     let folder = folder("x.jsonl", DOCUMENTS);
     build(folder.path(), "x.jsonl -o x.index");
     let before = bytes(&folder.path().join("x.index"));
-    // At its start there is nothing.
+    // At its start, nothing can be read.
     let told = refuse(folder.path(), "build x.jsonl /proc/self/mem -o x.index");
     assert_eq!(told, "sortie: cannot read: /proc/self/mem: Input/output error\n");
     assert_eq!(bytes(&folder.path().join("x.index")), before);
@@ -256,7 +256,7 @@ fn other_text_is_indexed_where_it_is_asked_for() {
     assert_eq!(line, format!("sortie: indexed 3 documents of 34 bytes; passed over 1 {other}, 1 hidden\n"));
 }
 
-/// A name that says nothing of a file hid the one that does.
+/// Once, a name without a known extension hid another name of the file that has one.
 #[test]
 fn a_file_is_indexed_by_the_name_that_tells_its_kind() {
     let folder = tempfile::tempdir().unwrap();
@@ -266,7 +266,7 @@ fn a_file_is_indexed_by_the_name_that_tells_its_kind() {
     fs::hard_link(docs.join("z.txt.gz"), docs.join("a")).unwrap();
     let line = build(folder.path(), "docs --all-text -o x.index");
     assert!(line.starts_with("sortie: indexed 1 document of "), "{line}");
-    // Among named inputs too, --all-text looks at what they hold.
+    // With --all-text, the content of named inputs is also examined.
     let line = build(folder.path(), "docs/a docs/z.txt.gz --all-text -o x.index");
     assert!(line.starts_with("sortie: indexed 1 document of "), "{line}");
 }
@@ -279,7 +279,7 @@ fn inputs_may_be_listed() {
         fs::write(folder.path().join(name), name).unwrap();
     }
     assert!(build(folder.path(), "--files-from list -o x.index").contains("indexed 2 documents "));
-    // What is named once more is there already.
+    // A file that is named twice is indexed once.
     let line = build(folder.path(), "docs --files-from list -o x.index");
     assert!(line.contains("indexed 2 documents ") && line.contains(", 1 already indexed"), "{line}");
     let listed = b"docs/three.rst\0one.txt\0";
@@ -344,7 +344,7 @@ fn stats_say_what_was_done() {
     );
 }
 
-/// Documents of words of a vocabulary that grows with them.
+/// Writes documents of words from a vocabulary that grows with their size.
 fn write_documents(path: &Path, bytes: usize) {
     let mut numbers = Numbers::new(3);
     let mut file = BufWriter::new(File::create(path).unwrap());
@@ -363,7 +363,7 @@ fn write_documents(path: &Path, bytes: usize) {
     file.flush().unwrap();
 }
 
-/// The most memory that a command holds, in bytes, as `/proc` says until it ends.
+/// The peak memory of a command in bytes, from `/proc`.
 fn peak(command: &mut Command) -> u64 {
     let mut child = command.stdin(Stdio::null()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
@@ -440,7 +440,7 @@ fn without_memory_an_index_is_whole_or_not_built() {
         } else if done.status.code() == Some(2) {
             assert!(said.starts_with("sortie: ") && said.lines().count() == 1, "{more}: {said}");
         } else {
-            // Too little to begin with, for the program or for std.
+            // There is too little memory for the program to start, or for std.
             assert!(
                 said.is_empty() || ends_in_std(&said) || said.contains("error while loading"),
                 "{more}: {said}"
@@ -471,12 +471,12 @@ fn killed_at_any_time_the_old_index_stays() {
         }
     }
     println!("replaced {replaced} times of 50");
-    // What is left behind, if anything, is gone with the next index.
+    // Building the next index removes anything that was left behind.
     build(folder.path(), "old.jsonl -o x.index");
     assert_eq!(names(folder.path()), ["new.jsonl", "old.jsonl", "x.index"]);
 }
 
-/// Of a program that is killed, between naming the files and renaming their folder.
+/// Simulates a program that was killed after naming the files and before renaming their folder.
 #[test]
 fn what_a_killed_build_left_is_removed_by_the_next_and_nothing_else() {
     let folder = folder("x.jsonl", DOCUMENTS);
@@ -485,13 +485,13 @@ fn what_a_killed_build_left_is_removed_by_the_next_and_nothing_else() {
     fs::write(left.join("postings"), "left").unwrap();
     build(folder.path(), "x.jsonl -o x.index");
     assert_eq!(names(folder.path()), ["x.index", "x.jsonl"]);
-    // What is not of an index is not ours.
+    // A folder with files that do not belong to an index is kept.
     fs::create_dir(&left).unwrap();
     fs::write(left.join("notes"), "kept").unwrap();
     build(folder.path(), "x.jsonl -o x.index");
     assert_eq!(fs::read(left.join("notes")).unwrap(), b"kept");
     fs::remove_file(left.join("notes")).unwrap();
-    // What another build is at work on is locked.
+    // While another build holds the lock, its folder is kept.
     let locked = File::open(folder.path()).unwrap();
     locked.lock().unwrap();
     build(folder.path(), "x.jsonl -o x.index");

@@ -1,4 +1,4 @@
-//! `sortie man`: the pages say all that `--help` says.
+//! `sortie man`: the pages contain everything that `--help` prints.
 
 mod support;
 
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use support::{complaint, names, text};
 
-/// What the program prints where all goes well.
+/// The output of the program, which must succeed.
 #[track_caller]
 fn print(arguments: &[&str]) -> String {
     let done = Command::new(env!("CARGO_BIN_EXE_sortie")).args(arguments).output().unwrap();
@@ -15,7 +15,7 @@ fn print(arguments: &[&str]) -> String {
     text(&done.stdout)
 }
 
-/// The options that a command's help names.
+/// The options in the help of a command.
 fn options(command: &[&str]) -> Vec<String> {
     let help = print(&[command, &["--help"]].concat());
     let named = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
@@ -23,7 +23,7 @@ fn options(command: &[&str]) -> Vec<String> {
     long.map(|word| word.split(['[', '=', ',']).next().unwrap().to_owned()).collect()
 }
 
-/// Options are read in order: what stands after one that prints a page is not looked at.
+/// Options are read in order: everything after an option that prints a page is ignored.
 #[test]
 fn every_command_that_sorts_tells_its_version() {
     for command in ["sort", "segments", "spectra"] {

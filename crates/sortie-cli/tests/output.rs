@@ -1,4 +1,4 @@
-//! What `-o` does to a file that is there: nothing that belongs to it is lost, and nobody gains access to it.
+//! What `-o` does to an existing file: its attributes are kept, and no other user gains access to it.
 
 mod support;
 
@@ -17,14 +17,14 @@ use support::{copy_program, gnu, names, run, sortie, text};
 const TEXT: &str = "c\nb\na\n";
 const SORTED: &str = "a\nb\nc\n";
 
-/// A folder that anybody may use, with [`TEXT`] in `file`.
+/// A folder that any user may use, with [`TEXT`] in `file`.
 fn folder() -> tempfile::TempDir {
     let folder = support::folder("file", TEXT.as_bytes());
     fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
     folder
 }
 
-/// An access control list as Linux keeps it: what the owner may, user 65534, the group, anyone in these, and others.
+/// An access control list in Linux's format: the rights of the owner, user 65534, the group, the mask, and others.
 fn access_list(may: [u16; 5]) -> Vec<u8> {
     const NOBODY: u32 = 65534;
     let whom = [(1, u32::MAX), (2, NOBODY), (4, u32::MAX), (0x10, u32::MAX), (0x20, u32::MAX)];
@@ -37,7 +37,7 @@ fn access_list(may: [u16; 5]) -> Vec<u8> {
     list
 }
 
-/// Gives a file or folder an attribute; false where its file system has none of that kind.
+/// Sets an attribute of a file or folder. Returns false if its file system does not support it.
 fn give(path: &Path, name: &str, value: &[u8]) -> bool {
     let given = setxattr(path, name, value, XattrFlags::empty());
     if given.is_err() {
@@ -96,7 +96,7 @@ fn an_access_control_list_and_attributes_are_kept_by_every_command() {
             fs::write(&output, "old").unwrap();
         }
         fs::set_permissions(&output, Permissions::from_mode(0o640)).unwrap();
-        // User 65534 is named, and by the mask may nothing more than read.
+        // The list names user 65534. The mask limits that user to reading.
         if !give(&output, "system.posix_acl_access", &access_list([6, 6, 4, 4, 0]))
             || !give(&output, "user.note", b"hello")
         {
@@ -128,7 +128,7 @@ fn a_file_whose_attributes_cannot_be_copied_is_written_in_place() {
     let file = folder.path().join("file");
     let program = folder.path().join("program");
     copy_program(&program);
-    // The superuser gives it what its owner may not.
+    // The superuser sets an attribute that the owner may not set.
     if chown(&file, Some(65534), Some(65534)).is_err() || !give(&file, "security.test", b"1") {
         eprintln!("skipped: not the superuser");
         return;

@@ -1,4 +1,4 @@
-//! The examples of the README, run as a reader would: pasted into a shell.
+//! Runs the examples of the README as a reader would: pasted into a shell.
 
 use std::env;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ fn every_example_of_the_readme_works_when_pasted() {
     let readme = std::fs::read_to_string(Path::new(ROOT).join("README.md")).unwrap();
     let (_, examples) = readme.split_once("\n## Examples\n").unwrap();
     let (examples, _) = examples.split_once("\n## ").unwrap();
-    // Each piece after a fence of `sh` begins with its commands.
+    // Each piece after a ```sh fence starts with its commands.
     let blocks: Vec<_> =
         examples.split("```sh\n").skip(1).map(|piece| piece.split_once("```").unwrap().0).collect();
     assert_eq!(blocks.len(), 6, "the path, and five examples for a shell");

@@ -1,4 +1,5 @@
-//! FASTA and FASTQ: real and generated files against a plain parser and std's sort; what is refused, and how.
+//! FASTA and FASTQ: real and generated files compared with a plain parser and the standard library's sort; and
+//! refusals.
 
 mod support;
 
@@ -50,7 +51,7 @@ fn records(format: Format, text: &[u8]) -> Vec<Vec<u8>> {
         records.last_mut().unwrap().extend(line);
     }
     if let Some(last) = records.last_mut() {
-        // A last line of no qualities is nothing at all without its end.
+        // An empty last line of qualities has no bytes without its line end.
         let ends = last.iter().filter(|&&byte| byte == b'\n').count();
         if last.last() != Some(&b'\n') || format == Fastq && ends == 3 {
             last.push(b'\n');
@@ -59,7 +60,7 @@ fn records(format: Format, text: &[u8]) -> Vec<Vec<u8>> {
     records
 }
 
-/// How a test asks for an order.
+/// The order that a test asks for.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     by: &'static str,
@@ -76,12 +77,12 @@ impl Asked {
     fn args(self) -> String {
         let by = if self.by.is_empty() { String::new() } else { format!(" --by {}", self.by) };
         let reverse = if self.reverse { " -r" } else { "" };
-        // Two spellings of one thing.
+        // Two spellings of the same option.
         let dedup = ["", " --dedup", " -u"][if self.dedup { 1 + self.by.len() % 2 } else { 0 }];
         format!("{by}{reverse}{dedup}")
     }
 
-    /// A length, and 0 by bytes; bytes, and none by length.
+    /// The key: the length and no bytes, or 0 and the bytes.
     fn key(self, format: Format, record: &[u8]) -> (usize, Vec<u8>) {
         let record = String::from_utf8_lossy(record);
         let mut lines = record.lines();
@@ -107,7 +108,7 @@ impl Asked {
 
 const BY_SEQUENCE: Asked = Asked { by: "", reverse: false, dedup: false };
 
-/// Records with all that they may have: names and sequences that repeat, lines of any length and with any end.
+/// Records with every feature: names and sequences that repeat, lines of any length and with any line end.
 fn generated(format: Format, count: usize, longest: usize) -> Vec<u8> {
     let mut numbers = Numbers::new(count as u64);
     let mut out = Vec::new();
@@ -173,13 +174,13 @@ fn several_inputs_and_standard_input() {
         let plain = [0, 30, 40, 50].map(|count| generated(format, count, 20));
         let [none, one, two, three] = &plain;
         let folder = folder("one", one);
-        // Without its last line end.
+        // Without the last line end.
         fs::write(folder.path().join("two.gz"), compress(two.strip_suffix(b"\n").unwrap())).unwrap();
         fs::write(folder.path().join("none"), none).unwrap();
         fs::write(folder.path().join("list"), "one\0two.gz\0").unwrap();
         let sorted = BY_SEQUENCE.sort(format, &[&one[..], two, three].concat());
         let output = run(&mut command(folder.path(), format, "one none two.gz -"), &compress(three));
-        // A carriage return before the missing line end is no part of it.
+        // A carriage return before the missing line end is not part of the sequence.
         assert!(output.stdout == sorted, "{}", text(&output.stderr));
         assert!(
             run(&mut command(folder.path(), format, ""), three).stdout == BY_SEQUENCE.sort(format, three)
@@ -192,7 +193,7 @@ fn several_inputs_and_standard_input() {
 #[test]
 fn gzip_and_in_place() {
     for format in [Fasta, Fastq] {
-        // Of many pieces and windows.
+        // Enough for many pieces and windows.
         let plain = generated(format, 30_000, 900);
         let sorted = BY_SEQUENCE.sort(format, &plain);
         let (one, two) = plain.split_at(plain.len() / 3);
@@ -226,7 +227,7 @@ fn any_number_of_threads_gives_the_same() {
     }
 }
 
-/// Cut short anywhere, a file is refused in one line, or what is left of it is whole and sorted.
+/// A file that is cut short is refused with one line, or the remaining records are complete and sorted.
 #[test]
 fn truncations() {
     let fasta = ">b 1\nGT\nAC\n>a\r\nCC\r\n\r\n>\n>c\nA*\n";
@@ -245,7 +246,7 @@ fn truncations() {
                 assert_eq!(text(&output.stdout), "");
             }
         }
-        // Not all are refused, and not none.
+        // Some cuts are refused, and some are not.
         assert!((5..whole.len()).contains(&kept), "{kept}");
         for length in 1..compressed.len() {
             let output = run(&mut command(Path::new("."), format, ""), &compressed[..length]);
@@ -255,7 +256,7 @@ fn truncations() {
     }
 }
 
-/// What cannot be sorted is refused in one line that says where, and the output is as it was.
+/// Invalid input is refused with one line that gives the position, and the output is unchanged.
 #[test]
 fn refusals_write_nothing() {
     let good = ">good\nACGT\n".repeat(50_000);
@@ -337,7 +338,7 @@ fn options_that_contradict_are_refused() {
         assert_eq!(said, format!("sortie: {option} is for FASTA or FASTQ records; give --format too\n"));
     }
     assert_eq!(names(folder.path()), ["in"]);
-    // These say nothing else than what is done.
+    // These options only ask for what is done anyway.
     assert_eq!(text(&succeed(folder.path(), Fasta, "in -s")), ">a\nA\n>b\nC\n");
 }
 
@@ -361,7 +362,7 @@ fn disorder_is_said_with_name_and_line() {
     }
 }
 
-/// Runs on disk, of records of any length, with all that they may have.
+/// Sorts through runs on disk, with records of any length and every feature.
 #[test]
 fn what_does_not_fit_in_memory_is_sorted_in_runs() {
     for format in [Fasta, Fastq] {
@@ -386,7 +387,7 @@ fn what_does_not_fit_in_memory_is_sorted_in_runs() {
     }
 }
 
-/// Disorder, and what is wrong with a record, in the middle of what does not fit in memory.
+/// Disorder and invalid records are reported correctly in the middle of input larger than memory.
 #[test]
 fn lines_are_counted_through_all_runs() {
     let records = |count: usize| (0..count).map(|i| format!(">{i:06}\nACGT\n")).collect::<String>();
@@ -414,7 +415,7 @@ fn statistics_go_to_standard_error() {
     assert!(["read", "encode", "write"].iter().all(|phase| stats.contains(phase)), "{stats}");
 }
 
-/// Of records that are left out as equal, no bytes were written.
+/// Records that are left out as equal are not counted as written.
 #[test]
 fn stats_count_what_is_written() {
     let folder = folder("in", b"@a\nAC\n+\n##\n@b\nGT\n+\n##\n@a\nTT\n+\n##\n");
@@ -430,7 +431,7 @@ fn stats_count_what_is_written() {
 #[test]
 fn memory_that_cannot_be_had_is_told_at_every_limit() {
     let folder = folder("in", &generated(Fasta, 20_000, 300));
-    // One record of many lines, many records of a byte, and two that are compressed.
+    // One record of many lines, many records of one byte, and compressed input and output.
     fs::write(folder.path().join("long"), [&b">a\n"[..], &b"ACGT\n".repeat(1_000_000)].concat()).unwrap();
     fs::write(folder.path().join("short"), b">\n".repeat(500_000)).unwrap();
     fs::write(folder.path().join("in.gz"), compress(&generated(Fastq, 20_000, 300))).unwrap();
@@ -446,7 +447,7 @@ fn memory_that_cannot_be_had_is_told_at_every_limit() {
     }
 }
 
-/// While a record is read it is held once more, which -S counts. A refusal says which -S to give instead.
+/// While a record is read, it is in memory a second time, which -S includes. The refusal says which -S suffices.
 #[test]
 fn one_long_record_is_limited_by_s() {
     let record = [&b">a\n"[..], &b"ACGT\n".repeat(2_000_000)].concat();
@@ -485,12 +486,12 @@ fn a_record_larger_than_its_part_is_refused_with_its_line() {
         assert_eq!(names(folder.path()), ["in", "out"]);
         assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old");
     }
-    // A check has room for it whatever the limit.
+    // A check has enough memory for it with any limit.
     let folder = folder("in", [long, short].concat().as_bytes());
     succeed(folder.path(), Fasta, "in -c --by name -S 64K");
 }
 
-/// Records of a few bytes once counted as much more than they take, so that 1 MiB did not suffice for them.
+/// Once, records of a few bytes were counted as much more than they take, so 1 MiB did not suffice.
 #[test]
 fn small_limits_suffice_for_short_records() {
     for format in [Fasta, Fastq] {

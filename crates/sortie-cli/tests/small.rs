@@ -1,4 +1,4 @@
-//! Small inputs, checks and merges: results as GNU's, and that they take no more than they need.
+//! Small inputs, checks and merges: the results are those of GNU sort, and few resources are used.
 
 mod support;
 
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use support::{Numbers, folder, gnu, peak, run, same, sortie, text};
 
-/// How often a program writes to its standard output, each time a datagram.
+/// The number of times that a program writes to its standard output. Each write arrives as a datagram.
 fn writes(command: &mut Command) -> usize {
     let (ours, theirs) = UnixDatagram::pair().unwrap();
     command.stdin(Stdio::null()).stdout(Stdio::from(OwnedFd::from(theirs)));
@@ -31,12 +31,12 @@ fn small_output_is_one_write() {
     }
 }
 
-/// It was read whole, found to take too much memory, and then read again from its end: the output was empty.
+/// Once, such input was read whole, found to need too much memory, and read again from its end: the output was empty.
 #[test]
 fn standard_input_that_takes_much_memory_is_sorted_too() {
     let folder = folder("x", &b"\n".repeat(1 << 20));
     let mut command = sortie(folder.path());
-    // Keys that take more memory than is taken for such an input without a look.
+    // The keys take more memory than is assumed for an input of this size.
     command.args((1..=30).flat_map(|field| ["-k".to_owned(), format!("{field},{field}g")]));
     command.stdin(fs::File::open(folder.path().join("x")).unwrap());
     let done = command.output().unwrap();
@@ -44,7 +44,7 @@ fn standard_input_that_takes_much_memory_is_sorted_too() {
     assert_eq!(done.stdout.len(), 1 << 20);
 }
 
-/// What `-c` says, without the name of the program.
+/// The exit status and the message of `-c`, without the name of the program.
 fn found(mut command: Command) -> (Option<i32>, String) {
     let done = run(&mut command, b"");
     let said = text(&done.stderr);
@@ -60,7 +60,8 @@ fn checked_alike(folder: &Path, options: &str) {
     assert_eq!(found(ours), found(theirs), "{options:?}");
 }
 
-/// In any block that is read, at its ends, and in lines longer than a block; ended by a newline or not.
+/// Tests disorder in any block, at block boundaries, and in lines longer than a block, with and without a final
+/// newline.
 #[test]
 fn disorder_is_found_wherever_it_is() {
     let folder = folder("x", b"");
@@ -109,7 +110,7 @@ fn what_ends_early_or_late_is_checked_alike() {
     }
 }
 
-/// Many inputs, small enough to be merged from memory, and among them one that is not a file.
+/// Many inputs, small enough to be merged from memory, and one that is not a file.
 #[test]
 fn any_number_of_inputs_is_merged() {
     let folder = folder("none", b"");
@@ -134,12 +135,12 @@ fn any_number_of_inputs_is_merged() {
     }
 }
 
-/// Each had a buffer of 1 MiB, all of which was touched.
+/// Once, each input had a buffer of 1 MiB, all of which was touched.
 #[test]
 fn a_small_input_is_merged_with_a_small_buffer() {
     let folder = folder("x", b"a\nb\n");
     let mut command = sortie(folder.path());
-    // Standard input is a pipe, so that not all is merged from memory.
+    // Standard input is a pipe, so the inputs are not merged from memory.
     command.args(["-m", "-"]).args(["x"; 30]);
     let held = peak(&mut command, [b"a\n".to_vec()].into_iter()).unwrap();
     assert!(held < 12 << 20, "{held} bytes");

@@ -1,4 +1,4 @@
-//! Mass spectra: real files against a plain sort, peak by peak; generated ones, and every refusal.
+//! Mass spectra: real files compared with a plain sort peak by peak, generated files, and every refusal.
 
 mod support;
 
@@ -39,7 +39,7 @@ fn real(name: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// How a test asks for an order.
+/// The order that a test asks for.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     by_mz: bool,
@@ -64,7 +64,7 @@ impl Asked {
         format!("--by {by}{descending}{top}")
     }
 
-    /// The peaks in the order asked for, by std's stable sort.
+    /// The peaks in the requested order, sorted by the standard library's stable sort.
     fn sort<T: Clone>(self, peaks: &[T], value: impl Fn(&T) -> (f64, f64)) -> Vec<T> {
         let mut kept: Vec<(usize, T)> = peaks.iter().cloned().enumerate().collect();
         if let Some(top) = self.top {
@@ -81,7 +81,7 @@ impl Asked {
     }
 }
 
-/// MGF sorted line by line. Here every line in a spectrum that begins with a digit is a peak.
+/// Sorts MGF line by line. Every line in a spectrum that begins with a digit counts as a peak.
 fn sorted_mgf(text: &[u8], asked: Asked) -> Vec<u8> {
     let mut out = Vec::new();
     let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
@@ -102,7 +102,7 @@ fn sorted_mgf(text: &[u8], asked: Asked) -> Vec<u8> {
     out
 }
 
-/// MGF whose peaks are in no order, with all that may stand between them.
+/// MGF with peaks in random order, and with everything that may be between them.
 fn generated_mgf(spectra: usize, longest: usize) -> Vec<u8> {
     let mut numbers = Numbers::new(7);
     let mut out = b"# of no instrument\r\nMASS=Monoisotopic\n\n".to_vec();
@@ -125,7 +125,7 @@ fn generated_mgf(spectra: usize, longest: usize) -> Vec<u8> {
     out
 }
 
-/// By the column of charges, a real parse of numbers would fail.
+/// Replaces the plus signs in the column of charges. Otherwise the line would not parse as numbers.
 fn without_charges(mgf: &[u8]) -> Vec<u8> {
     mgf.iter().copied().map(|byte| if byte == b'+' { b'0' } else { byte }).collect()
 }
@@ -143,7 +143,7 @@ fn real_mgf_is_sorted() {
 
 #[test]
 fn generated_mgf_is_sorted() {
-    // Longer than a stretch, and spectra longer than a part, and one longer than a stretch.
+    // Longer than a stretch; then with spectra longer than a part; then with one longer than a stretch.
     for (spectra, longest) in [(40, 200), (30_000, 40), (20, 60_000), (1, 1_500_000)] {
         let mgf = generated_mgf(spectra, longest);
         let folder = folder("in.mgf", &mgf);
@@ -163,7 +163,7 @@ fn gzip_and_standard_input() {
     succeed(folder.path(), "in -o out.mgf.gz --by mz");
     let out = decompress(&fs::read(folder.path().join("out.mgf.gz")).unwrap());
     assert!(without_charges(&out) == sorted);
-    // In two members, and in place.
+    // Compressed in two members, and sorted in place.
     let (one, two) = mgf.split_at(mgf.len() / 2);
     fs::write(folder.path().join("in"), [compress(one), compress(two)].concat()).unwrap();
     succeed(folder.path(), "in -o in --by mz");
@@ -172,19 +172,19 @@ fn gzip_and_standard_input() {
     assert!(without_charges(&fs::read(folder.path().join("piped")).unwrap()) == sorted);
     let stats = text(&output.stderr);
     assert!(["read", "parse", "finish", "write"].iter().all(|phase| stats.contains(phase)), "{stats}");
-    // A file of nothing.
+    // An empty file.
     fs::write(folder.path().join("in"), "").unwrap();
     succeed(folder.path(), "in -o out.mgf.gz --by mz");
     assert_eq!(decompress(&fs::read(folder.path().join("out.mgf.gz")).unwrap()), b"");
 }
 
-/// All spectra of a file, as a reader that is not ours sees them.
+/// All spectra of a file, as an independent reader finds them.
 fn spectra(path: &Path) -> Vec<MultiLayerSpectrum> {
     let mut reader = MzMLReader::open_path(path).unwrap();
     let count = reader.len();
     let spectra: Vec<_> = reader.iter().collect();
     assert_eq!(spectra.len(), count);
-    // The index leads to each.
+    // The index gives the position of each spectrum.
     for i in [0, count / 2, count - 1] {
         assert_eq!(reader.get_spectrum_by_index(i).unwrap().description(), spectra[i].description());
     }
@@ -213,11 +213,11 @@ fn real_mzml_reads_back_equal() {
             assert!(peaks(after) == expected, "{asked:?}, {}", before.id());
         }
         if asked.by_mz && asked.top.is_none() && !asked.descending {
-            // It was in that order.
+            // The peaks already were in this order.
             assert!(fs::read(folder.path().join("out.mzML")).unwrap() == mzml);
         }
     }
-    // All but numbers is as it was.
+    // Everything except numbers is unchanged.
     let out = fs::read(folder.path().join("out.mzML")).unwrap();
     let frame = |mzml: &[u8]| {
         let changes =
@@ -227,14 +227,14 @@ fn real_mzml_reads_back_equal() {
         kept.map(str::to_owned).collect::<Vec<_>>()
     };
     assert!(frame(&out) == frame(&mzml));
-    // Sorted back it is the same again, whatever zlib made of it.
+    // Sorted back, the peaks are the same again, even if zlib compressed them differently.
     succeed(folder.path(), "in.mzML -o out.mzML.gz --by intensity");
     succeed(folder.path(), "out.mzML.gz -o back.mzML --by mz");
     let back = spectra(&folder.path().join("back.mzML"));
     assert!(back.iter().zip(&before).all(|(back, before)| peaks(back) == peaks(before)));
 }
 
-/// What cannot be sorted is refused in one line that names the spectrum, and the output is as it was.
+/// Invalid input is refused with one line that names the spectrum, and the output is unchanged.
 #[test]
 fn refusals_write_nothing() {
     let good = "BEGIN IONS\nTITLE=good\n2 1\n1 2\nEND IONS\n".repeat(30_000);
@@ -286,7 +286,7 @@ fn refusals_write_nothing() {
     }
 }
 
-/// mzML of spectra with so many zeros as peaks, in zlib, which makes little of them.
+/// mzML with `spectra` spectra, each with `peaks` zeros as peaks. zlib compresses them well.
 fn zeros(spectra: usize, peaks: usize) -> Vec<u8> {
     let zlib = {
         let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
@@ -307,7 +307,7 @@ fn zeros(spectra: usize, peaks: usize) -> Vec<u8> {
     format!("<mzML><run><spectrumList>{all}</spectrumList></run></mzML>").into_bytes()
 }
 
-/// A few kilobytes that unpack to 80 MB: refused by what -S allows, with a line that says what would do.
+/// A few kilobytes that decompress to 80 MB. They exceed `-S`, and the message says which `-S` suffices.
 #[test]
 fn a_spectrum_larger_than_the_limit_is_refused_with_what_it_needs() {
     let bomb = compress(&zeros(1, 10_000_000));
@@ -319,12 +319,12 @@ fn a_spectrum_larger_than_the_limit_is_refused_with_what_it_needs() {
         let said = complaint(&output, 2);
         assert!(said.starts_with("sortie: in: spectrum 1, 's1': ") && said.contains("of memory"), "{said}");
         assert_eq!(names(folder.path()), ["in"]);
-        // Twice as many numbers could not be read within its memory, were they read.
+        // Twice as many numbers would not fit in the suggested memory.
         let megabytes: u64 =
             said.split("give -S ").nth(1).unwrap().split('M').next().unwrap().parse().unwrap();
         assert!((800..4_000).contains(&megabytes), "{said}");
     }
-    // With what was said, another is sorted.
+    // Another file is sorted with the suggested value.
     fs::write(folder.path().join("in"), compress(&zeros(1, 300_000))).unwrap();
     let small = sortie(folder.path(), "in -o out --by mz --parallel 2 -S 16M --descending");
     let said = complaint(&{ small }.output().unwrap(), 2);
@@ -348,10 +348,10 @@ fn spectra_that_fit_one_by_one_are_sorted_whatever_the_limit() {
     }
 }
 
-/// The pages of the program that a release build has in memory.
+/// The memory that the pages of a release build of the program take.
 const PROGRAM: u64 = 12 << 20;
 
-/// The memory of what is read, parsed, sorted, written and compressed, whatever the format, from a file and from a pipe.
+/// The memory for reading, parsing, sorting, writing and compressing, in every format, from a file and from a pipe.
 #[test]
 fn memory_with_the_program_stays_under_the_cap_and_10_mb() {
     let folder = folder("in.mgf", &generated_mgf(20_000, 200));
@@ -383,7 +383,7 @@ fn memory_that_cannot_be_had_is_told_at_every_limit() {
     }
 }
 
-/// Neither what a file holds nor its name can send a terminal commands, or begin a line.
+/// Neither the content nor the name of a file can send commands to a terminal, or look like a line of the program.
 #[test]
 fn text_of_files_is_quoted_in_messages() {
     let evil = "\x1b[31mred\x1b[0m\rsortie: all is well\u{9b}";

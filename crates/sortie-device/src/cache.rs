@@ -1,12 +1,12 @@
-//! What was costly to find out, kept on disk: compiled programs, measured rates.
+//! A cache on disk for results that take long to compute: compiled programs and measured rates.
 //!
-//! The folder is `$SORTIE_CACHE`, else `$XDG_CACHE_HOME/sortie`, else `~/.cache/sortie`; a path that is not absolute counts
-//! as none, since it would lead elsewhere from every folder. An entry is a file named by the hash of all that its content
-//! depends on. It holds the content's checksum, so that a torn or foreign file counts as absent; and it appears by a rename,
-//! so that processes side by side do no harm. Where the folder cannot be written, nothing is kept.
+//! The folder is `$SORTIE_CACHE`, else `$XDG_CACHE_HOME/sortie`, else `~/.cache/sortie`. A path that is not absolute is
+//! ignored, since its meaning would depend on the current folder. An entry is a file, named by the hash of everything
+//! that its content depends on. It contains a checksum of its content, so a torn or foreign file counts as absent. It
+//! appears by a rename, so concurrent processes do not interfere. If the folder cannot be written, nothing is cached.
 //!
-//! Programs are loaded as they are found here. So the folder is made for its user alone, and on Unix a folder or a file that
-//! another user owns, or that its group or others can write to, counts as absent too.
+//! Cached programs are loaded and executed. So only the user may access the folder. On Unix, a folder or a file that
+//! another user owns, or that its group or others can write to, also counts as absent.
 
 use std::env;
 use std::fmt::Write as _;
@@ -18,20 +18,20 @@ use tempfile::NamedTempFile;
 
 use crate::own;
 
-/// The first bytes of every entry; the number is the format's.
+/// The first bytes of every entry. The number is the version of the format.
 const MAGIC: &[u8; 16] = b"sortie cache  1\n";
 const CHECKSUM: usize = 32;
 
-/// Names an entry by all that its content depends on.
+/// The name of an entry: a hash of everything that its content depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key([u8; 32]);
 
 impl Key {
-    /// `kind` keeps entries of different kinds apart.
+    /// The key for these parts. `kind` separates entries of different kinds.
     pub fn new<'a>(kind: &'a str, parts: impl IntoIterator<Item = &'a [u8]>) -> Key {
         let mut hash = Sha256::new();
         for part in std::iter::once(kind.as_bytes()).chain(parts) {
-            // With its length first, so that no two lists of parts are the same bytes.
+            // The length comes first, so no two lists of parts give the same bytes.
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
@@ -45,7 +45,7 @@ impl Key {
         })
     }
 
-    /// Depends on the key too, so that an entry under another's name is not taken for it.
+    /// A checksum that also depends on the key, so an entry under the wrong name is not accepted.
     fn checksum(&self, content: &[u8]) -> [u8; CHECKSUM] {
         Sha256::new().chain_update(self.0).chain_update(content).finalize().into()
     }
@@ -54,23 +54,23 @@ impl Key {
 /// A folder of entries.
 #[derive(Debug, Clone)]
 pub struct Cache {
-    /// `None` if the environment names no place at all.
+    /// `None` if the environment gives no folder.
     folder: Option<PathBuf>,
 }
 
 impl Cache {
-    /// The user's.
+    /// The cache of the current user.
     pub fn of_user() -> Cache {
         Cache { folder: folder(|name| env::var_os(name).map(PathBuf::from), env::home_dir()) }
     }
 
-    /// Where its entries are, and what other tools of this user keep; nothing of it need exist. None where the environment
-    /// names no place at all.
+    /// The folder of the entries, also used by other tools of this user. It need not exist. `None` if the environment
+    /// gives no folder.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// What was kept, if it is there and whole.
+    /// The content of an entry, if it exists and is intact.
     pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
         let mut entry = own::read(self.folder.as_ref()?, &key.file_name()).ok()?;
         let head = MAGIC.len() + CHECKSUM;
@@ -84,9 +84,9 @@ impl Cache {
         Some(entry)
     }
 
-    /// Keeps the content where that is possible.
+    /// Stores the content, if possible.
     pub fn put(&self, key: &Key, content: &[u8]) {
-        // Whoever asks for it later finds out again what could not be kept now.
+        // Content that could not be stored is computed again when it is needed.
         let _ = self.try_put(key, content);
     }
 
@@ -102,7 +102,7 @@ impl Cache {
     }
 }
 
-/// The folder that an environment names.
+/// The folder that the environment variables give.
 fn folder(variable: impl Fn(&str) -> Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
     let absolute = |path: Option<PathBuf>| path.filter(|path| path.is_absolute());
     absolute(variable("SORTIE_CACHE"))
@@ -124,7 +124,7 @@ pub mod tests {
         Key::new("test", [name.as_bytes()])
     }
 
-    /// The one entry of a cache.
+    /// The only entry of a cache.
     pub fn entry(folder: &Path) -> PathBuf {
         let files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(files.len(), 1, "{files:?}");
@@ -218,7 +218,7 @@ pub mod tests {
             }
             set_mode(path, own | 0o044);
             assert!(found().is_some(), "{path:?}");
-            // Only root can give a file away.
+            // Only root can change the owner of a file.
             let me = rustix::process::geteuid().as_raw();
             if chown(path, Some(me + 1), None).is_ok() {
                 assert_eq!(found(), None, "{path:?} of another user");
@@ -236,7 +236,7 @@ pub mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a file");
         fs::write(&file, "").unwrap();
-        // Below a file no folder can be made, by root neither.
+        // Nobody, not even root, can make a folder below a file.
         for cache in [cache_at(&file.join("below")), cache_at(&file), Cache { folder: None }] {
             cache.put(&key("a"), b"content");
             assert_eq!(cache.get(&key("a")), None);

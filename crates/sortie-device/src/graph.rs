@@ -20,7 +20,7 @@ impl Stream {
     /// The error of `work`; [`Error::Driver`] if it did something that cannot be captured, which may show only at the end.
     pub fn capture<E: From<Error>>(&self, work: impl FnOnce() -> Result<(), E>) -> Result<Graph, E> {
         let (device, stream) = (self.device(), self.raw());
-        // SAFETY: the stream is the device's.
+        // SAFETY: the stream belongs to the device.
         unsafe { device.driver().begin_capture(stream)? };
         let worked = work();
         // SAFETY: as above; this thread began it.
@@ -42,14 +42,14 @@ impl Graph {
     ///   that they were given exists, and nothing else uses it.
     /// - Their kernels are loaded: the engine that made the calls is not dropped before.
     pub unsafe fn launch(&self, stream: &Stream) -> Result<(), Error> {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.device.driver().launch_graph(self.raw, stream.raw()) }
     }
 }
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        // SAFETY: from `end_capture`, and nobody has it any more.
+        // SAFETY: from `end_capture`, and not used any more.
         unsafe { self.device.driver().free_graph(self.raw) }
     }
 }

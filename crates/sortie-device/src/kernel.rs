@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::{Buffer, Device, Error, Launch, Program, Stream, View};
 
-/// A program compiled for a device and loaded there.
+/// A program that is compiled for a device and loaded on it.
 #[derive(Debug, Clone)]
 pub struct Module(Arc<Loaded>);
 
@@ -22,9 +22,9 @@ impl Module {
         Ok(Module(Arc::new(Loaded { device: device.clone(), raw, overlaps: program.overlaps })))
     }
 
-    /// The kernel of that name, which is `extern "C"`. It keeps the module loaded.
+    /// The kernel with this name, which must be `extern "C"`. It keeps the module loaded.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
-        // SAFETY: the module is loaded, and stays so through the kernel's clone of it.
+        // SAFETY: the module is loaded, and the kernel's clone keeps it loaded.
         let raw = unsafe { self.0.device.driver().function(self.0.raw, name)? };
         Ok(Kernel { module: self.clone(), raw, name: name.into() })
     }
@@ -32,7 +32,7 @@ impl Module {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // SAFETY: no kernel of it is left, and the driver waits for those that are running.
+        // SAFETY: no kernel of the module exists any more, and the driver waits for those that are running.
         unsafe { self.device.driver().unload(self.raw) }
     }
 }
@@ -46,13 +46,14 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Enqueues the kernel, with a tuple of [`Argument`]s. Without blocks there is nothing to do.
+    /// Enqueues the kernel with a tuple of [`Argument`]s. Does nothing if there are no blocks.
     ///
     /// # Safety
     ///
-    /// - The stream is of the device that the kernel was loaded for, and so is the memory that arguments lead to.
+    /// - The stream, and the memory to which arguments lead, belong to the device for which the kernel was loaded.
     /// - The arguments are those that the kernel takes, in number, order and type.
-    /// - With them, in this shape, it touches no memory but what lives until it is done; it does not race with other work.
+    /// - With these arguments and this shape, the kernel only accesses memory that exists until it is done, and does
+    ///   not race with other work.
     pub unsafe fn launch(
         &self,
         stream: &Stream,
@@ -65,7 +66,7 @@ impl Kernel {
         let Loaded { device, overlaps, .. } = &*self.module.0;
         let driver = device.driver();
         let enqueue = |pointers: &[*const c_void]| {
-            // SAFETY: the caller vouches for the kernel's work; the values live until this returns.
+            // SAFETY: the caller guarantees the kernel's work; the values live until this returns.
             unsafe { driver.launch(self.raw, &launch, *overlaps, pointers, stream.raw()) }
         };
         arguments.with_pointers(enqueue).map_err(|error| match error {
@@ -85,11 +86,11 @@ impl Kernel {
     }
 }
 
-/// What a kernel takes by value: a number, the address of a [`Buffer`] or a [`View`], or a `repr(C)` struct.
+/// A value that a kernel takes: a number, the address of a [`Buffer`] or a [`View`], or a `repr(C)` struct.
 ///
 /// # Safety
 ///
-/// [`pointer`](Argument::pointer) points to the value as C lays it out, and stays valid while `self` is borrowed.
+/// [`pointer`](Argument::pointer) points to the value in C layout, and stays valid while `self` is borrowed.
 pub unsafe trait Argument {
     fn pointer(&self) -> *const c_void {
         std::ptr::from_ref(self).cast()
@@ -120,7 +121,7 @@ unsafe impl<T> Argument for View<'_, T> {
 
 /// A tuple of up to twelve [`Argument`]s.
 pub trait Arguments {
-    /// Calls `f` with pointers to the values, valid until it returns.
+    /// Calls `f` with pointers to the values, which are valid until it returns.
     fn with_pointers<R>(&self, f: impl FnOnce(&[*const c_void]) -> R) -> R;
 }
 

@@ -1,9 +1,9 @@
-//! A device that runs kernels, behind one small trait.
+//! Devices that run kernels, behind one small trait.
 //!
-//! [`Device`] and what it hands out ([`Buffer`], [`Pinned`], [`Stream`], [`Event`], [`Module`], [`Kernel`], [`Graph`]) are the safe
-//! side, and the same for every kind of device. A [`Driver`] is the other side: what an implementation supplies;
-//! [`cuda`] is one. Nothing here needs a CUDA library to build or to start: without one, [`cuda::devices`] says why
-//! there is no device.
+//! [`Device`] and the types that it returns ([`Buffer`], [`Pinned`], [`Stream`], [`Event`], [`Module`], [`Kernel`],
+//! [`Graph`]) are the safe interface, which is the same for every kind of device. A [`Driver`] implements a kind of
+//! device; [`cuda`] is one. Neither building nor starting a program needs a CUDA library. Without one,
+//! [`cuda::devices`] returns an error that says why there is no device.
 //!
 //! ```no_run
 //! use sortie_device::{Launch, Program};

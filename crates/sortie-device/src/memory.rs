@@ -1,4 +1,4 @@
-//! Memory of a device, and the host's memory that a device reads and writes directly.
+//! Device memory, and host memory that a device accesses directly.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Range};
@@ -8,8 +8,8 @@ use bytemuck::Pod;
 
 use crate::{Device, Error, Stream};
 
-/// Device memory, freed when dropped, once the work that uses it is done: of a device, which waits for that, or of a stream,
-/// which does not.
+/// Device memory, which is freed when the buffer is dropped and the work that uses it is done. Dropping a buffer of a
+/// device waits for that work; dropping a buffer of a stream does not.
 #[derive(Debug)]
 pub struct Buffer<T> {
     owner: Owner,
@@ -18,7 +18,7 @@ pub struct Buffer<T> {
     elements: PhantomData<T>,
 }
 
-/// Whose memory it is.
+/// What the memory was allocated from.
 #[derive(Debug)]
 enum Owner {
     Device(Device),
@@ -30,7 +30,7 @@ impl<T: Pod> Buffer<T> {
         Buffer::of(Owner::Device(device.clone()), device, len, |bytes| device.driver().alloc(bytes))
     }
 
-    /// For what is enqueued on the stream from now on.
+    /// Allocates memory for work that is enqueued on the stream from now on.
     pub(crate) fn on(stream: &Stream, len: usize) -> Result<Buffer<T>, Error> {
         Buffer::of(Owner::Stream(stream.clone()), stream.device(), len, |bytes| stream.take(bytes))
     }
@@ -49,19 +49,19 @@ impl<T: Pod> Buffer<T> {
         Ok(Buffer { owner, address, len, elements: PhantomData })
     }
 
-    /// The whole of it.
+    /// A view of the whole buffer.
     pub fn view(&self) -> View<'_, T> {
         View { address: self.address, len: self.len, owner: PhantomData }
     }
 
-    /// Some of the elements. Panics where the range leaves the buffer.
+    /// A view of some elements. Panics if the range exceeds the buffer.
     pub fn range(&self, range: Range<usize>) -> View<'_, T> {
         self.view().range(range)
     }
 }
 
 impl<T> Buffer<T> {
-    /// Elements.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -70,7 +70,7 @@ impl<T> Buffer<T> {
         self.len == 0
     }
 
-    /// In the device's memory; 0 where it is empty.
+    /// The address in device memory. 0 if the buffer is empty.
     pub fn address(&self) -> u64 {
         self.address
     }
@@ -82,15 +82,16 @@ impl<T> Drop for Buffer<T> {
             return;
         }
         match &self.owner {
-            // SAFETY: from `alloc`; views end before the buffer does.
+            // SAFETY: from `alloc`; views do not outlive the buffer.
             Owner::Device(device) => unsafe { device.driver().free(self.address) },
-            // SAFETY: from `take`; what else uses it is done before, as who made the buffer promised.
+            // SAFETY: from `take`; other work that uses it is done before, as the caller who made the buffer
+            // guaranteed.
             Owner::Stream(stream) => unsafe { stream.give_back(self.address) },
         }
     }
 }
 
-/// Elements in device memory: a buffer, a part of one, or what a caller has there. A copy is the same memory.
+/// Elements in device memory: a buffer, a part of one, or memory of the caller. A copy refers to the same memory.
 #[derive(Debug)]
 pub struct View<'a, T> {
     pub(crate) address: u64,
@@ -107,17 +108,17 @@ impl<T> Clone for View<'_, T> {
 impl<T> Copy for View<'_, T> {}
 
 impl<'a, T: Pod> View<'a, T> {
-    /// Memory that was not allocated here.
+    /// A view of memory that was not allocated here.
     ///
     /// # Safety
     ///
-    /// `len` elements at `address`, aligned for `T`, are memory of the device that the view is used with, as long as
-    /// the view lives and until work that was given the view is done.
+    /// There are `len` elements at `address`, aligned for `T`, in the memory of the device with which the view is used.
+    /// They stay valid as long as the view lives, and until all work that was given the view is done.
     pub unsafe fn from_raw(address: u64, len: usize) -> View<'a, T> {
         View { address, len, owner: PhantomData }
     }
 
-    /// Elements.
+    /// The number of elements.
     pub fn len(self) -> usize {
         self.len
     }
@@ -126,17 +127,17 @@ impl<'a, T: Pod> View<'a, T> {
         self.len == 0
     }
 
-    /// Bytes.
+    /// The size in bytes.
     pub fn bytes(self) -> usize {
         self.len * size_of::<T>()
     }
 
-    /// In the device's memory.
+    /// The address in device memory.
     pub fn address(self) -> u64 {
         self.address
     }
 
-    /// Some of the elements. Panics where the range leaves the view.
+    /// A view of some elements. Panics if the range exceeds the view.
     pub fn range(self, range: Range<usize>) -> View<'a, T> {
         assert!(
             range.start <= range.end && range.end <= self.len,
@@ -147,7 +148,8 @@ impl<'a, T: Pod> View<'a, T> {
         View { address, len: range.len(), owner: PhantomData }
     }
 
-    /// The same memory as elements of another type. Panics where they do not fill it or it is not aligned for them.
+    /// A view of the same memory as elements of another type. Panics if the size is not a multiple of theirs, or the
+    /// address is not aligned for them.
     pub fn cast<U: Pod>(self) -> View<'a, U> {
         let (bytes, size) = (self.bytes(), size_of::<U>());
         assert!(
@@ -159,7 +161,7 @@ impl<'a, T: Pod> View<'a, T> {
     }
 }
 
-/// Pinned host memory: a slice of the host that copies to and from the device at full speed, and meanwhile.
+/// Pinned host memory. Copies to and from the device run at full speed, and while the host continues.
 #[derive(Debug)]
 pub struct Pinned<T> {
     device: Device,
@@ -167,9 +169,9 @@ pub struct Pinned<T> {
     len: usize,
 }
 
-// SAFETY: it owns its elements as a `Vec` does, and a device takes calls from any thread.
+// SAFETY: it owns its elements as a `Vec` does, and any thread may use a device.
 unsafe impl<T: Send> Send for Pinned<T> {}
-// SAFETY: as above; a shared reference gives shared references to the elements only.
+// SAFETY: as above; a shared reference only gives shared references to the elements.
 unsafe impl<T: Sync> Sync for Pinned<T> {}
 
 impl<T: Pod> Pinned<T> {
@@ -182,7 +184,7 @@ impl<T: Pod> Pinned<T> {
             return Ok(Pinned { device, at: NonNull::dangling(), len });
         }
         let at = device.driver().alloc_pinned(bytes)?;
-        // SAFETY: `at` is `bytes` long and ours.
+        // SAFETY: `at` points to `bytes` bytes that we own.
         unsafe { at.write_bytes(0, bytes) };
         let at = NonNull::new(at.cast()).expect("a driver gives memory or an error");
         Ok(Pinned { device, at, len })
@@ -193,14 +195,14 @@ impl<T> Deref for Pinned<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: `len` elements, zeroed when allocated, and any bits are a `T` (`Pod`, by the constructor).
+        // SAFETY: `len` elements were zeroed when allocated, and any bits are a valid `T` (`Pod`, by the constructor).
         unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.len) }
     }
 }
 
 impl<T> DerefMut for Pinned<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as for `deref`, and `self` is borrowed mutably.
+        // SAFETY: as for `deref`; `self` is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.at.as_ptr(), self.len) }
     }
 }
@@ -208,7 +210,7 @@ impl<T> DerefMut for Pinned<T> {
 impl<T> Drop for Pinned<T> {
     fn drop(&mut self) {
         if size_of::<T>() * self.len != 0 {
-            // SAFETY: from `alloc_pinned`; who enqueued a copy without waiting promised to wait for it first.
+            // SAFETY: from `alloc_pinned`; callers who enqueued a copy without waiting promised to wait for it first.
             unsafe { self.device.driver().free_pinned(self.at.as_ptr().cast()) }
         }
     }

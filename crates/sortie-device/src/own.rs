@@ -1,14 +1,14 @@
-//! Folders and files that nobody but this user could have written: what is loaded from elsewhere could be anybody's code.
+//! Folders and files that only this user can have written. Code loaded from any other place could be from anybody.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Makes a folder where there is none, for this user alone, or says why one that is there is not to be trusted.
+/// Makes a folder that only this user can access. If it exists, checks that it can be trusted.
 ///
 /// # Errors
-/// If it cannot be made or opened; [`io::ErrorKind::PermissionDenied`] if it is another user's, or others can write to
-/// it.
+/// If it cannot be made or opened; [`io::ErrorKind::PermissionDenied`] if it belongs to another user, or others can
+/// write to it.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -19,18 +19,19 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
 
 /// The content of a file in a folder.
 ///
-/// Both are opened first and looked at then, and the file is opened in the folder that was looked at. So it does not matter
-/// who can rename what on the way to it.
+/// Both are opened first and checked afterwards, and the file is opened relative to the folder that is checked. So
+/// renaming folders on the path meanwhile does not matter.
 ///
 /// # Errors
-/// If it cannot be read; [`io::ErrorKind::PermissionDenied`] if either is another user's, or others can write to it.
+/// If it cannot be read; [`io::ErrorKind::PermissionDenied`] if either belongs to another user, or others can write to
+/// it.
 #[cfg(unix)]
 pub fn read(folder: &Path, name: &str) -> io::Result<Vec<u8>> {
     use rustix::fs::{Mode, OFlags, openat};
 
     let folder = File::open(folder)?;
     check(&folder)?;
-    // No link that leads elsewhere, and nothing that blocks whoever opens it.
+    // Does not follow a link, and does not block on a pipe or device.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mut file = File::from(openat(&folder, name, flags, Mode::empty())?);
     check(&file)?;
@@ -39,13 +40,13 @@ pub fn read(folder: &Path, name: &str) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Elsewhere the system keeps users out of each other's folders.
+/// On other systems, users cannot write to each other's folders.
 #[cfg(not(unix))]
 pub fn read(folder: &Path, name: &str) -> io::Result<Vec<u8>> {
     std::fs::read(folder.join(name))
 }
 
-/// Whether what is open is this user's, and no others can write to it.
+/// Checks that an open file or folder belongs to this user, and that no others can write to it.
 #[cfg(unix)]
 fn check(opened: &File) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;

@@ -1,49 +1,49 @@
-//! How fast a device copies and is copied to: measured when asked to, and kept for the same device.
+//! The transfer rates of a device, measured on request and cached for that device.
 
 use std::time::Instant;
 
 use crate::cache::{Cache, Key};
 use crate::{Buffer, Device, Error, Pinned, Stream};
 
-/// Bytes a second, but for `start`.
+/// In bytes per second, except `start`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
-    /// Within the device, bytes read plus bytes written.
+    /// Copies within the device: bytes read plus bytes written.
     pub copy: f64,
     /// Host to device, from pinned memory.
     pub pinned_in: f64,
     /// Device to host, to pinned memory.
     pub pinned_out: f64,
-    /// Both ways at once, pinned, in all.
+    /// Both directions at once, pinned, in total.
     pub pinned_both: f64,
-    /// Host to device, from any memory.
+    /// Host to device, from pageable memory.
     pub pageable_in: f64,
-    /// Device to host, to any memory.
+    /// Device to host, to pageable memory.
     pub pageable_out: f64,
-    /// Pinned memory: had, set to zero and given back.
+    /// Allocating pinned memory, setting it to zero, and freeing it.
     pub pinned_alloc: f64,
-    /// Seconds that the first work of a process waits for the driver and the device.
+    /// The seconds that a process waits for the driver and the device to start.
     pub start: f64,
 }
 
-/// A rate is the best of so many, after a first one that does not count.
+/// A rate is the best of this many rounds, after a warm-up.
 const ROUNDS: usize = 5;
-/// What a transfer moves; half a second for all of them on a slow bus.
+/// The bytes in a transfer. All transfers together take half a second on a slow bus.
 const TRANSFER: usize = 128 << 20;
-/// What a copy moves, several times what a device caches.
+/// The bytes in a copy, several times the size of a device's cache.
 const COPY: usize = 1 << 30;
 
-/// What was measured before.
+/// The cached rates of a device, if it was measured.
 pub fn known(device: &Device) -> Option<Rates> {
     known_of(device.properties().kind, &device.properties().id)
 }
 
-/// What was measured before of the device with these [`Properties`](crate::Properties), which need not be there.
+/// The cached rates of the device with these [`Properties`](crate::Properties), which need not be present.
 pub fn known_of(kind: &str, id: &str) -> Option<Rates> {
     Rates::from_bytes(&Cache::of_user().get(&key(kind, id))?)
 }
 
-/// Measures, and keeps the result. Takes up to a second, and up to an eighth of the free memory of the device.
+/// Measures, and caches the result. Takes up to a second, and up to an eighth of the free device memory.
 pub fn measure(device: &Device) -> Result<Rates, Error> {
     let start = device.start()?.as_secs_f64();
     let eighth = usize::try_from(device.free_memory()? / 8).unwrap_or(usize::MAX);
@@ -58,7 +58,7 @@ fn key(kind: &str, id: &str) -> Key {
     Key::new("rates", [kind.as_bytes(), id.as_bytes()])
 }
 
-/// By the device's own clock: the host's part would weigh too much.
+/// Timed by events, because the host's overhead would be too large.
 fn copy(device: &Device, bytes: usize) -> Result<f64, Error> {
     let (from, to) = (device.alloc::<u8>(bytes)?, device.alloc::<u8>(bytes)?);
     let (stream, start, end) = (device.stream()?, device.event()?, device.event()?);
@@ -73,7 +73,7 @@ fn copy(device: &Device, bytes: usize) -> Result<f64, Error> {
     Ok(2.0 * bytes as f64 / seconds)
 }
 
-/// All but `copy` and `start`, by the host's clock.
+/// Measures all rates except `copy` and `start`, by the host's clock.
 fn transfers(device: &Device, bytes: usize) -> Result<Rates, Error> {
     let (first, second) = (device.alloc(bytes)?, device.alloc(bytes)?);
     let (mut to, from) = (device.alloc_pinned(bytes)?, device.alloc_pinned(bytes)?);
@@ -97,12 +97,12 @@ fn transfers(device: &Device, bytes: usize) -> Result<Rates, Error> {
     })
 }
 
-/// Copies in on one stream and out on another.
+/// Copies in on one stream and out on another at the same time.
 fn both(
     (one, first, from): (&Stream, &Buffer<u8>, &Pinned<u8>),
     (other, second, to): (&Stream, &Buffer<u8>, &mut Pinned<u8>),
 ) -> Result<(), Error> {
-    // SAFETY: whatever happens, both streams are waited for before the slices can be touched.
+    // SAFETY: in every case, both streams are waited for before the slices can be accessed.
     let enqueued = unsafe {
         let copy_in = one.enqueue_copy_in(first.view(), from);
         copy_in.and_then(|()| other.enqueue_copy_out(to, second.view()))
@@ -119,7 +119,7 @@ fn timed(mut work: impl FnMut() -> Result<(), Error>) -> impl FnMut() -> Result<
     }
 }
 
-/// The least seconds of all rounds.
+/// The minimum seconds of all rounds.
 fn best(mut round: impl FnMut() -> Result<f64, Error>) -> Result<f64, Error> {
     round()?;
     let mut least = f64::INFINITY;

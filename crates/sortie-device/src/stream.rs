@@ -11,7 +11,7 @@ use crate::{Buffer, Device, Error, View};
 #[derive(Debug, Clone)]
 pub struct Stream {
     queue: Arc<Queue>,
-    /// Where memory comes from, unless it is the device.
+    /// The workspace from which memory is allocated, if it is not the device.
     workspace: Option<Arc<Workspace>>,
 }
 
@@ -88,7 +88,7 @@ impl Stream {
     pub(crate) fn take(&self, bytes: usize) -> Result<u64, Error> {
         match &self.workspace {
             Some(workspace) => workspace.take(bytes),
-            // SAFETY: the stream is the device's.
+            // SAFETY: the stream belongs to the device.
             None => unsafe { self.device().driver().alloc_on(bytes, self.raw()) },
         }
     }
@@ -98,14 +98,14 @@ impl Stream {
     pub(crate) unsafe fn give_back(&self, address: u64) {
         match &self.workspace {
             Some(workspace) => workspace.give_back(address),
-            // SAFETY: as the caller states.
+            // SAFETY: the caller guarantees it.
             None => unsafe { self.device().driver().free_on(address, self.raw()) },
         }
     }
 
     /// Blocks until all that was enqueued is done.
     pub fn wait(&self) -> Result<(), Error> {
-        // SAFETY: the stream is the device's.
+        // SAFETY: the stream belongs to the device.
         unsafe { self.device().driver().wait_stream(self.raw()) }
     }
 
@@ -115,7 +115,7 @@ impl Stream {
     /// [`Error::ForeignEvent`] for an event of another device.
     pub fn record(&self, event: &Event) -> Result<(), Error> {
         event.must_be(self.device().is(&event.device), self.device())?;
-        // SAFETY: stream and event are the device's own.
+        // SAFETY: the stream and the event belong to the device.
         unsafe { self.device().driver().record(event.raw, self.raw()) }
     }
 
@@ -125,7 +125,7 @@ impl Stream {
     /// [`Error::ForeignEvent`] for an event of a device of another kind.
     pub fn wait_for(&self, event: &Event) -> Result<(), Error> {
         event.must_be(self.device().is_like(&event.device), self.device())?;
-        // SAFETY: the stream is the device's own, and the event one of the same kind.
+        // SAFETY: the stream belongs to the device, and the event to one of the same kind.
         unsafe { self.device().driver().stream_waits(self.raw(), event.raw) }
     }
 
@@ -154,7 +154,7 @@ impl Stream {
         if to.bytes() == 0 {
             return Ok(());
         }
-        // SAFETY: the device's range is a view's, and the caller vouches for the host's.
+        // SAFETY: the device's range is that of a view; the caller guarantees the host's.
         unsafe { self.device().driver().copy_in(to.address(), from.as_ptr().cast(), to.bytes(), self.raw()) }
     }
 
@@ -169,7 +169,7 @@ impl Stream {
         if from.bytes() == 0 {
             return Ok(());
         }
-        // SAFETY: the device's range is a view's, and the caller vouches for the host's.
+        // SAFETY: the device's range is that of a view; the caller guarantees the host's.
         unsafe {
             self.device().driver().copy_out(to.as_mut_ptr().cast(), from.address(), from.bytes(), self.raw())
         }
@@ -186,7 +186,7 @@ impl Stream {
             to.address().abs_diff(from.address()) >= bytes as u64,
             "a copy within the device that overlaps"
         );
-        // SAFETY: both are views of their length, apart from each other.
+        // SAFETY: both are views of this length, and do not overlap.
         unsafe { self.device().driver().copy_within(to.address(), from.address(), bytes, self.raw()) }
     }
 
@@ -207,7 +207,7 @@ impl Stream {
             return Ok(());
         }
         let (to, from, bytes) = (to.address(), from.address(), to.bytes());
-        // SAFETY: both are views of their length, and the caller vouches for the source.
+        // SAFETY: both are views of this length; the caller guarantees the source.
         unsafe { self.device().driver().copy_from_peer(to, other.driver(), from, bytes, self.raw()) }
     }
 
@@ -216,7 +216,7 @@ impl Stream {
         if to.bytes() == 0 {
             return Ok(());
         }
-        // SAFETY: the range is a view's.
+        // SAFETY: the range is that of a view.
         unsafe { self.device().driver().fill(to.address(), byte, to.bytes(), self.raw()) }
     }
 }
@@ -224,13 +224,13 @@ impl Stream {
 impl Drop for Queue {
     fn drop(&mut self) {
         if self.owned {
-            // SAFETY: from `stream`, and nobody has it any more.
+            // SAFETY: from `stream`, and not used any more.
             unsafe { self.device.driver().free_stream(self.raw) }
         }
     }
 }
 
-/// A point in the work of a stream; it has happened when the work before it is done.
+/// A point in the work of a stream. The event has happened when all work before it is done.
 #[derive(Debug)]
 pub struct Event {
     device: Device,
@@ -242,9 +242,9 @@ impl Event {
         Ok(Event { device: device.clone(), raw: device.driver().event()? })
     }
 
-    /// Blocks until it has happened.
+    /// Blocks until the event has happened.
     pub fn wait(&self) -> Result<(), Error> {
-        // SAFETY: the event is the device's.
+        // SAFETY: the event belongs to the device.
         unsafe { self.device.driver().wait_event(self.raw) }
     }
 
@@ -254,7 +254,7 @@ impl Event {
     /// [`Error::ForeignEvent`] if they belong to two devices.
     pub fn milliseconds_since(&self, earlier: &Event) -> Result<f32, Error> {
         earlier.must_be(self.device.is(&earlier.device), &self.device)?;
-        // SAFETY: both events are the device's.
+        // SAFETY: both events belong to the device.
         unsafe { self.device.driver().elapsed_ms(earlier.raw, self.raw) }
     }
 
@@ -273,7 +273,7 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: from `event`, and nobody has it any more.
+        // SAFETY: from `event`, and not used any more.
         unsafe { self.device.driver().free_event(self.raw) }
     }
 }

@@ -1,4 +1,4 @@
-//! Memory of a caller, parcelled out to what is enqueued on a stream.
+//! A caller's memory, from which work on a stream is given its scratch memory.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use crate::Error;
 pub const WORKSPACE_ALIGNMENT: usize = 256;
 const ALIGNMENT: u64 = WORKSPACE_ALIGNMENT as u64;
 
-/// What is given back is taken again at once: what used it before is on the same stream.
+/// Memory that is returned can be reused at once, because its previous user is earlier on the same stream.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     all: Range<u64>,
@@ -23,7 +23,7 @@ impl Workspace {
         Workspace { all: address.next_multiple_of(ALIGNMENT).min(end)..end, taken: Mutex::default() }
     }
 
-    /// Those that are used.
+    /// The bytes in use.
     pub fn bytes(&self) -> usize {
         (self.all.end - self.all.start) as usize
     }

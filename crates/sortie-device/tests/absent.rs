@@ -1,4 +1,4 @@
-//! Where CUDA's libraries are absent, nothing panics, and the errors say what to install.
+//! Without CUDA's libraries, nothing panics, and the errors say what to install.
 
 use sortie_device::{Error, Program, cuda};
 

@@ -1,4 +1,4 @@
-//! NVRTC, where it is installed; it needs no GPU.
+//! NVRTC, if it is installed. Needs no GPU.
 
 use sortie_device::{Error, Program, cuda};
 
@@ -70,7 +70,8 @@ fn compiles_side_by_side() {
     });
 }
 
-/// A process is needed for this, since a folder is a process's: NVRTC once took headers from the folder that it was in.
+/// Needs a separate process, because the current folder belongs to the process. Once, NVRTC took headers from the
+/// current folder.
 #[test]
 fn takes_no_header_from_the_folder_of_the_process() {
     const WITHIN: &str = "SORTIE_TEST_WITHIN";

@@ -1,4 +1,4 @@
-//! A CUDA device, where there is one.
+//! A CUDA device, if there is one.
 
 use std::path::Path;
 use std::process::Command;
@@ -48,7 +48,7 @@ fn properties_make_sense() {
     assert!(matches!(cuda::device(1000), Err(Error::NoDevice { reason }) if reason.contains("cuda:1000")));
 }
 
-/// What streams free is kept for them, and makes way for an allocation that is no stream's.
+/// Memory that streams free is kept for them, and released for an allocation by the device.
 #[test]
 fn memory_of_streams() {
     let Some(device) = device() else { return };
@@ -58,10 +58,10 @@ fn memory_of_streams() {
     let module = device.load(&program()).unwrap();
     let add = module.kernel("add").unwrap();
     for round in 0..3u32 {
-        // SAFETY: no other stream uses them.
+        // SAFETY: no other stream uses these buffers.
         let [a, b] = [(); 2].map(|()| unsafe { stream.alloc::<u32>(words).unwrap() });
         stream.fill(a.view(), 0).unwrap();
-        // SAFETY: the arguments are the kernel's, and it stays within the buffer.
+        // SAFETY: these are the kernel's arguments, and it stays within the buffer.
         unsafe { add.launch(&stream, launch(words), (&a, words as u64, round, 0u16)).unwrap() };
         stream.copy_within(b.view(), a.view()).unwrap();
         drop(a);
@@ -71,7 +71,7 @@ fn memory_of_streams() {
         assert!(device.free_memory().unwrap() < free, "what is in use is not free");
     }
     stream.wait().unwrap();
-    // But for what a driver holds itself.
+    // The tolerance is for memory that the driver itself holds.
     assert!(device.free_memory().unwrap() + (64 << 20) >= free, "what is kept counts as free");
     let most = (device.free_memory().unwrap() - (1 << 30)) as usize;
     drop(device.alloc::<u8>(most).unwrap());
@@ -96,13 +96,13 @@ fn graphs() {
             // SAFETY: no other stream uses it.
             let copy = unsafe { stream.alloc::<u32>(n)? };
             stream.copy_within(copy.view(), numbers.view())?;
-            // SAFETY: the arguments are the kernel's, and it stays within the buffer.
+            // SAFETY: these are the kernel's arguments, and it stays within the buffer.
             unsafe { add.launch(&stream, launch(n), (&copy, n as u64, 5u32, 0u16))? };
             stream.copy_within(numbers.view(), copy.view())
         })
         .unwrap();
     for times in 1..=3u32 {
-        // SAFETY: buffer and kernel are there, and nothing else uses them.
+        // SAFETY: the buffer and the kernel exist, and nothing else uses them.
         unsafe { graph.launch(&other).unwrap() };
         let mut found = vec![0; n];
         other.copy_out(&mut found, numbers.view()).unwrap();
@@ -124,7 +124,7 @@ fn copies_fills_and_launches() {
     stream.fill(b.view(), 0xff).unwrap();
     stream.copy_within(b.range(3..1003), a.range(50..1050)).unwrap();
     let add = device.load(&program()).unwrap().kernel("add").unwrap();
-    // SAFETY: the kernel's arguments; it stays within `len` elements.
+    // SAFETY: these are the kernel's arguments; it stays within `len` elements.
     unsafe { add.launch(&stream, launch(len), (&a, len as u64, 10u32, 1u16)).unwrap() };
     let mut back = vec![0; len];
     stream.copy_out(&mut back, a.view()).unwrap();
@@ -132,14 +132,14 @@ fn copies_fills_and_launches() {
     stream.copy_out(&mut back, b.view()).unwrap();
     assert_eq!((back[2], back[3], back[1002], back[1003]), (u32::MAX, 50, 1049, u32::MAX));
 
-    // SAFETY: the default stream is every device's.
+    // SAFETY: every device has the default stream.
     let default = unsafe { Stream::borrowed(&device, 0) };
-    // SAFETY: as above, of a part; without blocks nothing happens.
+    // SAFETY: as above, for a part of the buffer. Without blocks nothing happens.
     unsafe {
         add.launch(&default, launch(5), (a.range(10..15), 5u64, 1u32, 0u16)).unwrap();
         add.launch(&default, launch(0), (&a, 0u64, 1u32, 0u16)).unwrap();
     }
-    // SAFETY: the same memory, while `a` lives.
+    // SAFETY: this is the same memory, while `a` lives.
     let again: View<u32> = unsafe { View::from_raw(a.address(), len) };
     default.copy_out(&mut back, again).unwrap();
     assert_eq!(back[8..17], [28, 29, 31, 32, 33, 34, 35, 35, 36]);
@@ -165,7 +165,7 @@ fn a_block_gets_all_its_shared_memory_and_no_more() {
     let words = (limit / 4) as u32;
     stream.fill(out.view(), 0).unwrap();
     let shape = |shared| Launch { blocks: 1, threads: 1024, shared };
-    // SAFETY: the kernel's arguments; it stays within its shared memory.
+    // SAFETY: these are the kernel's arguments; it stays within its shared memory.
     unsafe { kernel.launch(&stream, shape(limit), (&out, words)).unwrap() };
     let mut sum = [0];
     stream.copy_out(&mut sum, out.view()).unwrap();
@@ -188,7 +188,7 @@ fn streams_overlap_pinned_copies_and_events_order_them() {
     let mut back = device.alloc_pinned::<u32>(len).unwrap();
     let data = device.alloc::<u32>(len).unwrap();
     first.record(&start).unwrap();
-    // SAFETY: nobody touches either slice until `end` has happened.
+    // SAFETY: nothing accesses either slice until `end` has happened.
     unsafe {
         first.enqueue_copy_in(data.view(), &pinned).unwrap();
         first.record(&copied).unwrap();
@@ -229,7 +229,7 @@ fn errors_name_what_failed() {
     assert!(matches!(device.load(&broken), Err(Error::Compile { program, .. }) if program == "test.cu"));
 }
 
-/// In a process of its own: the device is lost to the process that does this.
+/// Runs in a separate process, because that process loses the device.
 #[test]
 fn a_wild_write_loses_the_device() {
     let Some(device) = device() else { return };
@@ -239,7 +239,7 @@ fn a_wild_write_loses_the_device() {
     }
     let stream = device.stream().unwrap();
     let wild = device.load(&program()).unwrap().kernel("wild").unwrap();
-    // SAFETY: what is wrong here stays within this process' memory of the device.
+    // SAFETY: the wrong access stays within the device memory of this process.
     unsafe { wild.launch(&stream, launch(1), ()).unwrap() };
     let error = stream.wait().unwrap_err();
     println!("{error}");
@@ -247,7 +247,7 @@ fn a_wild_write_loses_the_device() {
     assert!(matches!(device.alloc::<u8>(1), Err(Error::DeviceLost { .. })));
 }
 
-/// In processes of their own: one that has compiled keeps the compiler open.
+/// Runs in separate processes: one that has compiled keeps the compiler open.
 #[test]
 fn loading_is_fast_when_cached() {
     let Some(device) = device() else { return };
@@ -278,7 +278,8 @@ fn rates_are_measured_and_kept() {
     assert!(rates.copy > rates.pinned_in);
 }
 
-/// True in the process that is to do the test's work, whose cache is `folder`; runs such a process where false.
+/// Returns true in the process that does the test's work with `folder` as its cache. In any other process, starts it
+/// and returns false.
 fn in_a_process(test: &str, folder: &Path) -> bool {
     const CHILD: &str = "SORTIE_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {

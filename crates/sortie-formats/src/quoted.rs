@@ -11,7 +11,7 @@ const SHOWN: usize = 80;
 
 /// The characters that have a meaning in a shell outside of quotes.
 const SPECIAL: &[u8] = b" !\"$&'()*:;<=>?[\\^`|";
-/// Those that are literal between double quotes. GNU sort uses double quotes only for text with an apostrophe.
+/// The special characters that are literal between double quotes. GNU sort uses double quotes only for text with an apostrophe.
 const PLAIN_IN_DOUBLE: &[u8] = b" ':";
 
 /// Quoted text of a file. A long text is cut and ends in `...`.

@@ -1,4 +1,4 @@
-//! mzML made here: every type of numbers, what is kept, and what is refused.
+//! Generated mzML: every type of numbers, everything that must be kept, and every refusal.
 
 use std::io::Write;
 
@@ -19,7 +19,7 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// An array of these parameters, given by their accessions' last digits.
+/// An array with these parameters, given by the last digits of their accessions.
 fn array(parameters: &[u32], binary: &str) -> String {
     let parameters: String = parameters
         .iter()
@@ -54,7 +54,7 @@ fn spectrum(id: &str, length: usize, arrays: &[String]) -> String {
     )
 }
 
-/// Three peaks, in all types.
+/// A spectrum of three peaks, in all number types.
 fn three(id: &str) -> String {
     spectrum(
         id,
@@ -146,7 +146,7 @@ fn an_index_follows_its_spectra() {
     assert!(header.indexed && header.closing_tag() == "</indexedmzML>");
     assert_eq!(Index::start(whole.as_bytes()), body.len());
     assert_eq!(Index::start(body.as_bytes()), body.len());
-    // In two stretches: the second spectrum and the third change.
+    // Reads it in two stretches. The second and the third spectrum change.
     let cut = Format::MzMl.next_cut(whole.as_bytes(), 0).unwrap();
     let mut follower = Index::default();
     let mut out = Vec::new();
@@ -223,7 +223,7 @@ fn what_is_wrong_is_said_of_its_spectrum() {
     }
 }
 
-/// A few bytes of zlib that become a hundred million, in a spectrum that says how many.
+/// A few bytes of zlib that decompress to a hundred million, in a spectrum that declares this length.
 #[test]
 fn numbers_take_no_more_room_than_there_is() {
     let length = 25_000_000;
@@ -240,13 +240,13 @@ fn numbers_take_no_more_room_than_there_is() {
         assert!(error.before == 1 && error.title == Some(Quoted::new("bomb")), "{error:?}");
         error.problem
     };
-    // What it says is what it needs.
+    // The memory that the message states is what is needed.
     let problem = refused(length);
     assert!(
         matches!(problem, Problem::NoRoom(NoRoom::Limit { needed, limit: 1_048_576 }) if needed > 100_000_000),
         "{problem}"
     );
-    // It says less than there is, or more than can be.
+    // The declared length is smaller than the actual one, or larger than possible.
     for length in [0, 1, 3, length * 100, usize::MAX / 4, usize::MAX] {
         let problem = refused(length).to_string();
         assert!(problem.contains("does not hold as many numbers"), "{length}: {problem}");
@@ -254,7 +254,8 @@ fn numbers_take_no_more_room_than_there_is() {
     assert!(room.taken() <= 1 << 20);
 }
 
-/// Bytes changed, dropped or repeated anywhere: an error or spectra, never a panic, and what is not moved stays.
+/// Bytes are changed, removed or repeated at random positions. Parsing returns an error or spectra and never panics.
+/// Bytes that are not moved are unchanged.
 #[test]
 fn damaged_text() {
     let text = document(&(three("a") + &three("b"))).into_bytes();

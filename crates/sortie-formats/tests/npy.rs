@@ -1,4 +1,4 @@
-//! Headers as NumPy writes them, and headers that nobody should.
+//! Headers that NumPy writes, and headers that it does not.
 
 use std::fs::File;
 use std::io::Write;
@@ -8,7 +8,7 @@ use sortie_formats::npy::{self, Header, parse_header};
 use sortie_formats::raw::Input;
 use sortie_formats::{Dtype, Endian, Error, Kind};
 
-/// A file of the given version with this literal as its header, and nothing after it.
+/// A file of the given version with this literal as its header and no data.
 fn file(major: u8, literal: &str) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY".to_vec();
     bytes.extend([major, 0]);
@@ -63,7 +63,7 @@ fn the_written_header_is_numpys() {
     expected.resize(127, b' ');
     expected.push(b'\n');
     let written = header(F8, false, &[2, 3]).to_bytes();
-    // NumPy leaves room for a longer first length, which may fill another 64 bytes.
+    // NumPy leaves room for a longer first length, which may take another 64 bytes.
     assert_eq!(written[10..69], expected[10..69]);
 }
 
@@ -173,7 +173,7 @@ fn a_promise_of_exabytes_takes_no_memory() {
 }
 
 proptest! {
-    /// No mutation of a sound header panics, and what is taken can be written and read again.
+    /// No mutation of a valid header causes a panic, and any header that is accepted can be written and read again.
     #[test]
     fn mutated_headers_never_panic(
         major in 1u8..=3,

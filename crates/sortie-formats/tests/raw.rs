@@ -22,7 +22,7 @@ fn in_pipe(bytes: Vec<u8>) -> File {
 
 #[test]
 fn files_and_pipes_give_the_same() {
-    // More than one thread reads at a time, and more than a pipe's buffer is first made for.
+    // Includes sizes that several threads read at a time, and sizes that exceed the first buffer for a pipe.
     for n in [0u32, 1, 3, 300_000, 5_000_000] {
         let numbers: Vec<u32> = (0..n).map(|i| i.wrapping_mul(2_654_435_761)).collect();
         let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();

@@ -1,4 +1,4 @@
-//! Indexes against plain counts: real documents, trees of files, and odd ones.
+//! Compares indexes with plain counts of real documents, of folder trees, and of unusual documents.
 
 mod support;
 
@@ -46,7 +46,7 @@ fn real_documents_are_as_a_plain_count_has_them() {
     let queries =
         ["sorting networks", "the borrow checker", "async trait objects in a trait", "zzzz", "", "macro"];
     queries.iter().for_each(|query| plain.assert_finds_same(&index, query));
-    // As queries, all kinds of frequencies.
+    // Used as queries, documents cover all kinds of frequencies.
     for document in documents.iter().step_by(13) {
         plain.assert_finds_same(&index, &document.text.chars().take(200).collect::<String>());
     }
@@ -119,7 +119,7 @@ fn trees_of_files_are_read() {
     plain.assert_same(&Index::open(&target).unwrap());
 }
 
-/// A file of one more piece than a short one has: its words are known when the piece that is no text comes.
+/// The last byte is invalid. The words before it are already in the block when it is read.
 #[test]
 fn terms_of_a_document_that_is_left_out_leave_no_trace() {
     let folder = tempfile::tempdir().unwrap();
@@ -141,7 +141,7 @@ fn terms_of_a_document_that_is_left_out_leave_no_trace() {
     plain.assert_same(&index);
 }
 
-/// The HTML documentation of Rust, about 48,000 files, where it is installed and `SORTIE_LARGE` asks for what takes long.
+/// Rust's HTML documentation, about 48,000 files. Runs if it is installed and `SORTIE_LARGE` enables slow tests.
 #[test]
 fn the_documentation_of_rust_is_as_a_plain_count_has_it() {
     let root = Command::new("rustc").args(["--print", "sysroot"]).output().ok();
@@ -151,7 +151,7 @@ fn the_documentation_of_rust_is_as_a_plain_count_has_it() {
     };
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("index");
-    // A part of it, unless all is asked for.
+    // Uses only a part, unless everything is requested.
     let all = std::env::var_os("SORTIE_LARGE").is_some();
     let root = if all { html } else { html.join("std/collections") };
     let files =
@@ -161,7 +161,7 @@ fn the_documentation_of_rust_is_as_a_plain_count_has_it() {
     assert_eq!(told, [""; 0]);
     println!("{summary:?}");
 
-    // Text by html5gum's own collector, which this crate does not use.
+    // Extracts text with html5gum's own collector, which the crate does not use.
     let mut plain = Plain::default();
     for page in &pages {
         plain.add(&page.to_string_lossy(), &visible(&fs::read_to_string(page).unwrap()));
@@ -174,7 +174,7 @@ fn the_documentation_of_rust_is_as_a_plain_count_has_it() {
     }
 }
 
-/// What a reader sees of a page.
+/// The text of a page that a reader sees.
 fn visible(html: &str) -> String {
     use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
     const INLINE: &str = " a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark s samp small span strong \
@@ -205,7 +205,7 @@ fn visible(html: &str) -> String {
         },
     );
     emitter.naively_switch_states(true);
-    // It takes what is in this element for text alone.
+    // The collector treats the content of this element as plain text.
     let html = html.replace("<noscript", "<p").replace("</noscript", "</p");
     let Ok(()) = html5gum::Tokenizer::new_with_emitter(&html, emitter).finish();
     text
@@ -240,7 +240,7 @@ fn many_tiny_documents() {
     assert_eq!(index.name(999_999).unwrap(), "999999");
 }
 
-/// So many words of a long document; all that the issue asks for where `SORTIE_LARGE` is set.
+/// The size of a test: `part`, or `all` if `SORTIE_LARGE` is set.
 fn scaled(all: usize, part: usize) -> usize {
     if std::env::var_os("SORTIE_LARGE").is_some() { all } else { part }
 }
@@ -289,7 +289,7 @@ fn what_is_no_index_is_not_replaced() {
     fs::write(folder.path().join("file"), "kept").unwrap();
     fs::create_dir_all(folder.path().join("full/of")).unwrap();
     fs::create_dir(folder.path().join("empty")).unwrap();
-    // The name of a file of an index makes none.
+    // A file with the name of an index file does not make a folder an index.
     fs::create_dir(folder.path().join("project")).unwrap();
     fs::write(folder.path().join("project/header"), "int main();").unwrap();
     build("joined").unwrap();

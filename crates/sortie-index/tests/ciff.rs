@@ -1,4 +1,4 @@
-//! The Common Index File Format, as the crate `ciff` of the project PISA reads it.
+//! Reads exported files in the Common Index File Format with the crate `ciff` of the project PISA.
 
 mod support;
 
@@ -9,7 +9,7 @@ use ciff::{BinaryCollection, CiffToPisa};
 use sortie_index::{Builder, Document, Index};
 use support::{Plain, rfcs};
 
-/// Has an index exported, and compares what a reader makes of the file.
+/// Exports an index, and compares what a reader finds in the file.
 fn compare(documents: &[Document]) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -54,7 +54,7 @@ fn sequences(path: &Path) -> Vec<Vec<u32>> {
 #[test]
 fn another_reader_finds_the_same() {
     let texts = ["one two two", "", "two three three three", "four"];
-    // So many that lists have blocks.
+    // Enough documents for lists with full blocks.
     let documents: Vec<_> = (0..600)
         .map(|i| Document { name: format!("d{i}"), text: format!("{} w{}", texts[i % 4], i * i % 500) })
         .collect();

@@ -1,4 +1,4 @@
-//! Damaged indexes lead to an error that names the file, never to a panic, a signal, or more work than the size of the files
+//! A damaged index gives an error that names the file. It never causes a panic, a signal, or more work than its size
 //! justifies.
 
 mod support;
@@ -25,8 +25,8 @@ fn index_of(documents: u32) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Does everything that can be done with an index. What it finds does not matter. It must return, and do no more work than the
-/// files justify: a term takes at least two bytes, and two bytes of a list are at most 128 postings.
+/// Calls everything that can be done with an index, and ignores the results. It must return, and do no more work than
+/// the files justify: a term takes at least two bytes, and two bytes of a list are at most 128 postings.
 fn use_all(path: &Path) -> Result<(), Error> {
     let index = Index::open(path)?;
     let bytes = |name| index.files().find(|file| file.0 == name).unwrap().1;
@@ -91,7 +91,7 @@ fn what_is_damaged_is_not_exported() {
     assert!(exported.is_empty());
 }
 
-/// Readers of CIFF take numbers above 2^31 - 1 for negative ones.
+/// Readers of CIFF would take numbers above 2^31 - 1 as negative.
 #[test]
 fn a_length_that_ciff_cannot_say_is_refused() {
     let (_folder, path) = index();
@@ -116,7 +116,7 @@ impl Files {
         Files(FILES.map(|name| fs::read(path.join(name)).unwrap()))
     }
 
-    /// Writes them, with correct lengths and checksums.
+    /// Writes the files, with correct lengths and checksums.
     fn write(&mut self, path: &Path) {
         let [header, others @ ..] = &mut self.0;
         for (file, bytes) in others.iter().enumerate() {
@@ -159,7 +159,7 @@ fn some_number(random: &mut Rng) -> u64 {
     near.wrapping_add(random.u64(0..5)).wrapping_sub(2)
 }
 
-/// Changes, adds or removes bytes at some place.
+/// Changes, adds or removes bytes at a random position.
 fn change(bytes: &mut Vec<u8>, random: &mut Rng) {
     let at = random.usize(0..=bytes.len());
     let end = (at + random.usize(1..20)).min(bytes.len());
@@ -192,7 +192,7 @@ fn change(bytes: &mut Vec<u8>, random: &mut Rng) {
     }
 }
 
-/// Damage that correct checksums would reveal, with checksums that match it. Everything that is read must be checked.
+/// Damage that checksums would reveal, with new checksums that match it. So everything that is read must be checked.
 ///
 /// `SORTIE_LARGE` makes 200,000 indexes.
 #[test]
@@ -242,7 +242,7 @@ fn a_file_that_becomes_shorter_while_it_is_open_is_an_error() {
             assert!(error.contains(name) && error.contains("shorter"), "{error}");
         }
         assert_eq!(listed.is_err(), *name == "terms");
-        // It reads all files.
+        // Searching reads all files.
         assert!(searched.is_err(), "{name}");
         fs::write(path.join(name), whole).unwrap();
     }

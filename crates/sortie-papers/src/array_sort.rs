@@ -6,44 +6,52 @@ use sortie_device::{Argument, Launch, Stream, View, WARP};
 
 use crate::engine::{File, Papers, Pending, scratch};
 
-/// Section 5.1: the keys that a bucket should have.
+/// Section 5.1: the target size of a bucket.
 const BUCKET: usize = 20;
-/// Section 5.1: one key of so many is a sample.
+/// Section 5.1: one key in this number is sampled.
 const SAMPLING: usize = 10;
-/// A block has a thread for each.
+/// A block has one thread for each bucket.
 const MOST_BUCKETS: usize = 1024;
 
-/// Enqueues GPU-ArraySort of arrays of `length` keys, each by itself, in place and ascending, and does not wait.
+/// Enqueues GPU-ArraySort and returns without waiting. Sorts each array of `length` keys in place and ascending.
 ///
-/// Three launches of one block an array (sections 4.1 and 5): choose splitters from a sample of 10%, move keys to
-/// buckets of about 20, sort each bucket by insertion. Scratch: two words a bucket, a tenth of the keys. Time: to fill
-/// its buckets, an array of n keys is visited n/20 times; insertion sort takes the square of a bucket's size, and with
-/// equal keys, which all fall into one bucket, that is the square of n by one thread.
+/// There are three phases (sections 4.1 and 5), each one launch with one block per array:
 ///
-/// What follows from the text where the paper leaves it open, or contradicts itself:
+/// 1. Choose splitters from a sample of 10%.
+/// 2. Move keys to buckets of about 20.
+/// 3. Sort each bucket by insertion.
 ///
-/// - A pair's bounds are half-open, `low <= key < high`. Algorithm 2 excludes both, and would lose every key that equals
-///   a splitter; Definition 5 gives neighbours a splitter in common, so one of them has to take it.
-/// - Splitters below and above all keys (section 5.2) are left out, and the first and last pair open instead: with
-///   infinities and NaNs among the keys, there may be no such value.
-/// - Definition 2 reads as n/20 rounded down, since a bucket has "at least 20" keys; one bucket under 40.
-/// - Algorithm 1 takes the least sample for the first splitter, which leaves the first bucket short and the last long.
-///   The text says only "at regular intervals", and that buckets are balanced: splitters start one interval in.
-/// - Algorithm 2 collects a bucket while it traverses the array, and does not say where: its size is not known yet, and
-///   each can grow to all n keys. Here a thread traverses the array twice: it counts, and when all have counted, it
-///   writes its keys to their place. The array is in shared memory (section 3.3) and its old place free, so this takes
-///   no memory.
-/// - One thread of a block chooses the splitters (section 5.1), but a warp brings it the array.
-/// - Where phase 3 sorts is not said; shared memory, by section 3.3.
-/// - Keys compare by their codes, so that zeros and NaNs come out as everywhere in Sortie.
+/// Scratch: two words per bucket, a tenth of the size of the keys. Time: phase 2 reads an array of n keys twice for each
+/// of its n/20 buckets. Insertion sort takes quadratic time in the size of a bucket. If most keys fall into one bucket,
+/// as with few distinct keys, one thread takes O(n²).
+///
+/// Where the paper leaves something open or contradicts itself, this implementation does the following:
+///
+/// - The range of a bucket is half-open, `low <= key < high`. Algorithm 2 excludes both bounds and would lose every key
+///   that equals a splitter. In Definition 5, neighbouring buckets share a splitter, so one of them has to take it.
+/// - There are no splitters below and above all keys (section 5.2). Instead, the first and the last bucket are
+///   unbounded on one side: with infinities and NaNs among the keys, no value may lie outside them.
+/// - The number of buckets is n/20 rounded down, because Definition 2 says that a bucket has "at least 20" keys. An
+///   array of fewer than 40 keys has one bucket.
+/// - The first splitter is one interval into the sorted sample. Algorithm 1 takes the smallest sample, which makes the
+///   first bucket small and the last one large. The text only says "at regular intervals", and that buckets are
+///   balanced.
+/// - Algorithm 2 collects a bucket while it traverses the array, but does not say where to store it: its size is not
+///   known yet, and each bucket can grow to all n keys. Here a thread traverses the array twice: it counts its keys,
+///   waits until all threads have counted, and then writes its keys to their final positions. This takes no extra
+///   memory, because the array is in shared memory (section 3.3) and its global memory can be overwritten.
+/// - One thread of a block chooses the splitters (section 5.1), but a whole warp loads the array.
+/// - Phase 3 sorts in shared memory. The paper does not say where, but section 3.3 implies it.
+/// - Keys are compared by their codes, so zeros and NaNs have the same order as everywhere in Sortie.
 ///
 /// # Errors
-/// [`Error::Segments`] if the length does not divide the keys; [`Error::Unsupported`] if an array is too long for
-/// the shared memory of a block or needs more than 1024 buckets; [`Error::Memory`] if the device has too little free
-/// for the scratch; [`Error::Device`] if a kernel is not available. Nothing has been enqueued that changes the keys then.
+/// [`Error::Segments`] if the number of keys is not a multiple of the length; [`Error::Unsupported`] if an array is too
+/// long for the shared memory of a block or needs more than 1024 buckets; [`Error::Memory`] if the device has too
+/// little free memory for the scratch; [`Error::Device`] if a kernel is not available. After an error, no enqueued work
+/// changes the keys.
 ///
 /// # Safety
-/// Nothing else uses the keys until the sort is done. The stream is of the engine's device.
+/// Nothing else uses the keys until the sort is done. The stream belongs to the engine's device.
 pub unsafe fn array_sort<'papers>(
     papers: &'papers Papers,
     stream: &Stream,
@@ -72,8 +80,8 @@ pub unsafe fn array_sort<'papers>(
     let threads = (shape.buckets as u32).next_multiple_of(WARP);
     let [n, m, p] = [length, shape.samples, shape.buckets].map(|number| number as u32);
     let launch = |threads, words| Launch { blocks, threads, shared: 4 * words };
-    // SAFETY: these are the kernels' arguments; they stay within the keys and the scratch, which is large enough. The
-    // engine keeps the kernels.
+    // SAFETY: these are the kernels' arguments. The kernels stay within the keys and the scratch, which is large
+    // enough. The engine keeps them loaded.
     unsafe {
         choose.launch(stream, launch(WARP, shape.choosing()), (keys, n, m, p, splitters, transform))?;
         fill.launch(stream, launch(threads, shape.filling()), (keys, n, p, splitters, sizes, transform))?;
@@ -102,7 +110,7 @@ impl Shape {
         Shape { length, samples: length / SAMPLING, buckets: (length / BUCKET).max(1) }
     }
 
-    /// Words of shared memory that each phase needs.
+    /// The words of shared memory that each phase needs.
     fn choosing(&self) -> usize {
         self.length + self.samples
     }

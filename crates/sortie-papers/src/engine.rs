@@ -1,4 +1,4 @@
-//! What the published algorithms share: their kernels on a device, and scratch memory.
+//! What the published algorithms share: loading kernels on a device, and scratch memory.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use sortie::{Bound, Error, internals};
 use sortie_device::{Buffer, Device, Event, Kernel, Module, Program, Stream};
 
-/// The published algorithms on one device. It keeps the kernels that it has loaded.
+/// The published algorithms on one device. Keeps the kernels that it has loaded.
 #[derive(Debug)]
 pub struct Papers {
     device: Device,
@@ -53,7 +53,7 @@ impl Papers {
         &self.device
     }
 
-    /// Kernels of a file, compiled at their first use.
+    /// The given kernels of a file. Compiled on first use.
     pub(crate) fn kernels<const N: usize>(
         &self,
         file: File,
@@ -69,7 +69,7 @@ impl Papers {
         Ok(names.map(|name| kernels[&(file, name)].clone()))
     }
 
-    /// What has been enqueued on the stream.
+    /// A handle that waits for everything enqueued on the stream so far.
     pub(crate) fn pending(&self, stream: &Stream) -> Result<Pending<'_>, Error> {
         let done = self.device.event()?;
         stream.record(&done)?;
@@ -77,9 +77,9 @@ impl Papers {
     }
 }
 
-/// Scratch memory for work on the stream: `words` words, whose content is unspecified.
+/// Scratch memory for work on the stream: `words` words with unspecified content.
 pub(crate) fn scratch(stream: &Stream, words: usize) -> Result<Buffer<u32>, Error> {
-    // SAFETY: these algorithms use the stream alone.
+    // SAFETY: these algorithms use this memory on one stream only.
     unsafe { stream.alloc(words) }.map_err(|error| match error {
         sortie_device::Error::OutOfMemory { needed, available } => {
             Error::Memory { bound: Bound::Device, needed, available, hint: "sort in parts, or free some" }
@@ -92,7 +92,7 @@ pub(crate) fn scratch(stream: &Stream, words: usize) -> Result<Buffer<u32>, Erro
 #[must_use = "without `wait` nobody learns when the sort is done, and whether the device failed"]
 #[derive(Debug)]
 pub struct Pending<'papers> {
-    /// Its kernels run.
+    /// Its kernels must stay loaded while the sort runs.
     papers: PhantomData<&'papers Papers>,
     done: Event,
 }

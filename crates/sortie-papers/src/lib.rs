@@ -1,25 +1,28 @@
-//! Published algorithms as they were published, so that their results can be repeated beside those of Sortie.
+//! Published algorithms as described in their papers, so that the papers' results can be repeated and compared with
+//! Sortie.
 //!
-//! Benchmarks alone use them: [`Gpu::sort_segments`](sortie::gpu::Gpu::sort_segments) and [`sort_strings`](sortie::sort_strings)
-//! are faster and take more. Where a paper is silent, each says what it does instead.
+//! Only benchmarks use them: [`Gpu::sort_segments`](sortie::gpu::Gpu::sort_segments) and
+//! [`sort_strings`](sortie::sort_strings) are faster and accept more inputs. Where a paper leaves something open, the
+//! documentation of the function says what it does.
 //!
-//! [`Papers`] has those for a GPU on one device:
+//! [`Papers`] holds the kernels of the GPU algorithms for one device:
 //!
 //! - [`array_sort`]: GPU-ArraySort, many arrays of one length.
 //! - [`quicksort`]: GPU-Quicksort, one array.
-//! - [`fine_sample_sort`], [`sample_sort`]: one array by samples, with the sample of the thesis or of the paper
-//!   before it.
-//! - [`radix_sort`]: one array by digits of four bits.
+//! - [`fine_sample_sort`], [`sample_sort`]: sample sort of one array, with the sample of the thesis or of the earlier
+//!   paper.
+//! - [`radix_sort`]: radix sort of one array with digits of four bits.
 //!
-//! And of strings:
+//! For strings:
 //!
-//! - [`msd_radix_sort`]: strings on a CPU, each bucket a task.
-//! - [`argsort_sent_strings`]: strings of the host on a GPU, as a whole or their first symbols alone; not as it was
-//!   published but as [`Sorter::argsort_strings`](sortie::Sorter::argsort_strings) does it, to compare the two.
+//! - [`msd_radix_sort`]: strings on a CPU, with one task per bucket.
+//! - [`argsort_sent_strings`]: strings in host memory, sorted on a GPU. Copies either whole strings or only their first
+//!   symbols to the GPU. This is not the published code: it uses
+//!   [`Sorter::argsort_strings`](sortie::Sorter::argsort_strings) to compare the two ways.
 //!
-//! The peer that GPU-ArraySort's paper measures against, sorting by tags (STA, its section 7.1.1), is two stable
-//! sorts of pairs over all arrays at once. It is no algorithm of its own beyond that sort, for which the paper took
-//! Thrust's; the benchmark suite takes CUB's, which is behind Thrust's.
+//! GPU-ArraySort's paper compares with sorting by tags (STA, its section 7.1.1): two stable sorts of pairs over all
+//! arrays at once. It has no implementation here, because it only needs a sort of pairs. The paper used that of Thrust;
+//! the benchmark suite uses that of CUB, which Thrust calls.
 
 mod array_sort;
 mod engine;
@@ -39,10 +42,10 @@ pub use sortie::internals::{Sent, argsort_sent_strings};
 
 use sortie::Error;
 
-/// Threads of a block.
+/// The threads of a block.
 const BLOCK: u32 = 256;
 
-/// Their kernels count in 32 bits.
+/// The kernels count in 32 bits.
 fn check_count(keys: usize) -> Result<(), Error> {
     if u32::try_from(keys).is_err() {
         return Err(Error::Unsupported(format!(

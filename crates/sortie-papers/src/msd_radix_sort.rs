@@ -1,29 +1,30 @@
-//! The MSD radix sort that Drozd, Pericas and Matsuoka compare theirs with: "Efficient string sorting on multi- and
+//! The MSD radix sort that Drozd, Pericas and Matsuoka use as the baseline in "Efficient string sorting on multi- and
 //! many-core architectures" (2014).
 
 use rayon::Scope;
 
-/// The end of a string, and the bytes.
+/// One symbol for the end of a string, and one for each byte.
 const ALPHABET: usize = 257;
 
-/// Sorts strings by radix, the first symbol first, each bucket a task of the current rayon pool. Stable.
+/// Sorts strings by MSD radix sort, with one task of the current rayon pool per bucket. Stable.
 ///
-/// Algorithm 1 of section II, and the naive way to make it parallel there: what recurs is a task. A task counts the symbols
-/// of its strings at one position, moves the references to an auxiliary array by the sums of the counts, and back, and
-/// spawns a task for each symbol of two strings or more, which goes on with the next position. So the first position is
-/// one thread's, and small buckets are sorted as large ones are. What the paper does instead (all threads share the first
-/// passes, by groups of symbols, and a three-way quicksort takes the small buckets) is what
-/// [`sort_strings`](sortie::sort_strings) started from.
+/// This is Algorithm 1 of section II, parallelised in the simple way described there: each recursive call is a task. A
+/// task counts the symbols of its strings at one position and computes prefix sums. It moves the references to an
+/// auxiliary array by these sums, and copies them back. Then it spawns a task for each symbol that two or more strings
+/// have, which continues at the next position. So one thread processes the first position alone, and small buckets are
+/// sorted like large ones. The paper's own algorithm differs: all threads share the first passes, by groups of symbols,
+/// and three-way quicksort sorts small buckets. [`sort_strings`](sortie::sort_strings) started from that algorithm.
 ///
-/// Time: O(d + σb) for d symbols that tell the strings apart, b tasks, and σ = 257. Scratch: a copy of the references; two
-/// tables of 2 KiB for each thread; up to σ waiting tasks for each position that a thread has behind it.
+/// Time: O(d + σb), where d is the number of symbols that distinguish the strings, b the number of tasks, and σ = 257.
+/// Scratch: a copy of the references; two tables of 2 KiB for each thread; up to σ waiting tasks for each position that
+/// a thread has finished.
 ///
-/// What follows from the text where the paper is silent: the end of a string is a symbol before all bytes, so that bytes may
-/// be zero, and what has ended is in order. No task waits for another, all are of one scope, so a prefix shared by all
-/// strings takes no stack.
+/// Where the paper leaves something open: the end of a string is a symbol smaller than all bytes, so strings may
+/// contain zero bytes, and strings that have ended need no further sorting. No task waits for another, and all tasks
+/// belong to one scope, so a long prefix that all strings share does not use up the stack.
 ///
 /// # Panics
-/// If rayon's global pool is to be started and the system refuses its threads.
+/// If this call starts rayon's global pool and the system cannot start its threads.
 ///
 /// ```
 /// let mut v = ["tea", "ten", "a", "tea"];
@@ -59,7 +60,7 @@ fn sort<'a, S: AsRef<[u8]> + Copy + Send + Sync>(
         let (bucket, auxiliary_bucket);
         (bucket, strings) = strings.split_at_mut(count);
         (auxiliary_bucket, auxiliary) = auxiliary.split_at_mut(count);
-        // What has ended is equal.
+        // Strings that have ended are equal.
         if of > 0 && count > 1 {
             scope.spawn(move |scope| sort(scope, bucket, auxiliary_bucket, depth + 1));
         }

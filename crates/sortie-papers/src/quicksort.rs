@@ -7,14 +7,14 @@ use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 use super::{BLOCK, check_count};
 use crate::engine::{File, Papers, Pending, scratch};
 
-/// Sequences that a block sorts in shared memory.
+/// Sequences of up to this many keys are sorted by one block in shared memory.
 const SMALL: usize = 1024;
-/// The first phase ends when there are so many sequences a multiprocessor.
+/// The first phase ends when there are this many sequences per multiprocessor.
 const SEQUENCES_A_MULTIPROCESSOR: usize = 8;
-/// Bytes of `quicksort::Shared` of the kernels.
+/// The size of `quicksort::Shared` in the kernels, in bytes.
 const SHARED: usize = 4 * (8 + 3 + 4 + 3 * 34 + SMALL);
 
-/// `quicksort::Sequence` of the kernels.
+/// `quicksort::Sequence` in the kernels.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sequence {
@@ -23,7 +23,7 @@ pub(super) struct Sequence {
     pub in_scratch: u32,
 }
 
-/// `quicksort::Parent` of the kernels.
+/// `quicksort::Parent` in the kernels.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 struct Parent {
@@ -38,7 +38,7 @@ struct Parent {
     high_max: u32,
 }
 
-/// `quicksort::Piece` of the kernels.
+/// `quicksort::Piece` in the kernels.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 struct Piece {
@@ -47,7 +47,7 @@ struct Piece {
     parent: u32,
 }
 
-// SAFETY: words alone, without padding, of which any bits are valid.
+// SAFETY: consists of words only, without padding, and any bits are valid.
 unsafe impl Zeroable for Sequence {}
 // SAFETY: as above.
 unsafe impl Pod for Sequence {}
@@ -66,27 +66,28 @@ impl Sequence {
     }
 }
 
-/// Sorts keys in place and ascending, by quicksort. It waits for its first phase, which reads back how each split
-/// came out, and returns with the second one enqueued.
+/// Sorts keys in place and ascending by quicksort. Waits for the first phase, because it reads back the result of each
+/// split. Returns when the second phase is enqueued.
 ///
-/// Scratch: as much as the keys, and some kilobytes. Cost: two reads and one write of the keys a split, and of the
-/// keys that are equal to a pivot no more from there on.
+/// Scratch: the size of the keys, plus some kilobytes. Cost: two reads and one write of the keys per split. Keys that
+/// equal a pivot are not moved again.
 ///
-/// What differs from the publication, or is left open there:
+/// Differences from the publication, and choices where it leaves something open:
 ///
-/// - Keys are `u32` alone.
-/// - Pivots of the first phase are the middle between least and greatest key, as in the authors' program; Algorithm 2
-///   shows the median of three. Those of the first split and of the second phase are that median.
-/// - The first phase ends at 8 sequences a multiprocessor; a block has 256 threads; what a block sorts in shared
-///   memory, by a bitonic network, is up to 1024 keys. The paper chooses all three by measurement on its card.
-/// - Prefix sums within a block are by shuffles, which that card did not have.
+/// - Keys are `u32` only.
+/// - The first pivot, and all pivots of the second phase, are the median of three. The other pivots of the first phase
+///   are the midpoint between the smallest and the greatest key, as in the authors' program; Algorithm 2 shows the
+///   median of three.
+/// - The first phase ends at 8 sequences per multiprocessor. A block has 256 threads. Up to 1024 keys are sorted in
+///   shared memory, by a bitonic network. The paper chooses all three numbers by measuring on its GPU.
+/// - Prefix sums within a block use shuffles, which that GPU did not have.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] if scratch or a kernel is not available, and
-/// nothing has been enqueued then, or if the device failed between two splits: the keys are then unspecified.
+/// [`Error::Unsupported`] for 2^32 keys or more. [`Error::Device`] if scratch or a kernel is not available; then
+/// nothing has been enqueued. Also if the device fails between two splits; then the keys are unspecified.
 ///
 /// # Safety
-/// Nothing else uses the keys until the sort is done. The stream is of the engine's device.
+/// Nothing else uses the keys until the sort is done. The stream belongs to the engine's device.
 pub unsafe fn quicksort<'papers>(
     papers: &'papers Papers,
     stream: &Stream,
@@ -106,17 +107,17 @@ pub unsafe fn quicksort<'papers>(
         parents: papers.device().alloc(most)?,
         sequences: papers.device().alloc(2 * most)?,
     };
-    // SAFETY: as the caller states; the scratch is as long as the keys.
+    // SAFETY: the caller guarantees it; the scratch is as long as the keys.
     let sequences = unsafe { lists.split(&split, stream, keys, other, most)? };
     let list = lists.sequences.range(0..sequences.len());
     stream.copy_in(list, &sequences)?;
-    // SAFETY: as above; the sequences are apart from each other.
+    // SAFETY: as above; the sequences do not overlap.
     unsafe { finish.launch(stream, keys, other, list)? };
-    // The list is freed in the order of the device's work, like all memory.
+    // The list is freed in stream order, like all device memory.
     papers.pending(stream)
 }
 
-/// The second phase, for sequences of any kind: GPU sample sort ends with it as well.
+/// The second phase, for sequences from any source. GPU sample sort also ends with it.
 pub(super) struct Finish(Kernel);
 
 impl Finish {
@@ -126,7 +127,7 @@ impl Finish {
     }
 
     /// # Safety
-    /// The sequences are apart from each other and within keys and scratch; nothing else uses those.
+    /// The sequences do not overlap and are within keys and scratch. Nothing else uses keys or scratch.
     pub unsafe fn launch(
         &self,
         stream: &Stream,
@@ -141,7 +142,7 @@ impl Finish {
     }
 }
 
-/// Memory on the device for what the host plans there.
+/// Device memory for the lists that the host makes.
 struct Lists {
     pieces: Buffer<Piece>,
     parents: Buffer<Parent>,
@@ -149,7 +150,7 @@ struct Lists {
 }
 
 impl Lists {
-    /// The first phase, Algorithm 1: splits until there are enough sequences.
+    /// The first phase (Algorithm 1): splits until there are enough sequences.
     ///
     /// # Safety
     /// As for [`quicksort`]; `scratch` is as long as the keys.
@@ -179,7 +180,7 @@ impl Lists {
             stream.copy_in(on_device, &pieces)?;
             stream.copy_in(parents_on_device, &parents)?;
             let launch = Launch { blocks: pieces.len() as u32, threads: BLOCK, shared: SHARED };
-            // SAFETY: these are the kernel's arguments; it stays within the pieces' sequences.
+            // SAFETY: these are the kernel's arguments; it stays within the sequences of the pieces.
             unsafe { kernel.launch(stream, launch, (keys, scratch, on_device, parents_on_device))? };
             stream.copy_out(&mut parents, parents_on_device)?;
             work.clear();
@@ -196,7 +197,7 @@ impl Lists {
     }
 }
 
-/// Cuts sequences into pieces, each for a block.
+/// Cuts sequences into pieces, one for each block.
 fn plan(work: &[(Sequence, u32)], piece: u32) -> (Vec<Piece>, Vec<Parent>) {
     let (mut pieces, mut parents) = (vec![], vec![]);
     for &(all, pivot) in work {
@@ -224,7 +225,7 @@ fn plan(work: &[(Sequence, u32)], piece: u32) -> (Vec<Piece>, Vec<Parent>) {
 }
 
 impl Parent {
-    /// The two new sequences of a split, each with the middle of its range for a pivot.
+    /// The two new sequences after a split. The pivot of each is the midpoint of its range of values.
     fn children(&self) -> [(Sequence, u32); 2] {
         let in_scratch = 1 - self.all.in_scratch;
         let child = |start, end, min: u32, max| (Sequence { start, end, in_scratch }, min.midpoint(max));

@@ -1,5 +1,5 @@
-//! The radix sort that Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough
-//! comparison" (2011), compare with in section 6.1.
+//! The radix sort that Capannini, Silvestri and Baraglia use for comparison in "Sorting on GPUs for large scale
+//! datasets: A thorough comparison" (2011), section 6.1.
 
 use sortie::Error;
 use sortie_device::{Launch, Stream, View};
@@ -11,26 +11,26 @@ use crate::engine::{File, Papers, Pending, scratch};
 const DIGIT_BITS: usize = 4;
 const VALUES: usize = 1 << DIGIT_BITS;
 const TILE: usize = 1024;
-/// Bytes of `radix_sort::Shared` of the kernels.
+/// The size of `radix_sort::Shared` in the kernels, in bytes.
 const SHARED: usize = 4 * (8 + TILE + 2 * VALUES);
 
-/// Enqueues a radix sort of the keys, in place and ascending, and does not wait.
+/// Enqueues a radix sort of the keys, in place and ascending, and returns without waiting.
 ///
-/// Eight digits of b = 4 bits, the least significant first. For each, blocks sort h = 1024 keys by four binary
-/// splits, write them and a histogram of 16 words, and after a prefix sum over all histograms copy the keys to their
-/// places. Scratch: as much as the keys, and a thirty-second of it. Cost: two reads and two writes of the keys a
-/// digit.
+/// Sorts by eight digits of b = 4 bits, least significant first. For each digit, each block sorts h = 1024 keys by four
+/// binary splits, and writes them and a histogram of 16 words. A prefix sum runs over all histograms. Then the
+/// keys are copied to their new positions. Scratch: 33/32 of the size of the keys. Cost: two reads and two writes of
+/// the keys per digit.
 ///
-/// What differs from the publication, or is left open there: keys are `u32` alone; a block has 256 threads, as the
-/// sort that it describes (Satish, Harris and Garland, 2009); the prefix sums are by shuffles, which that card did
-/// not have.
+/// Differences from the publication, and choices where it leaves something open: keys are `u32` only; a block has 256
+/// threads, as in the sort that the paper describes (Satish, Harris and Garland, 2009); prefix sums use shuffles, which
+/// the paper's GPU did not have.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] if scratch or a kernel is not available.
-/// Nothing has been enqueued that changes the keys then.
+/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] if scratch or a kernel is not available. After an
+/// error, no enqueued work changes the keys.
 ///
 /// # Safety
-/// Nothing else uses the keys until the sort is done. The stream is of the engine's device.
+/// Nothing else uses the keys until the sort is done. The stream belongs to the engine's device.
 pub unsafe fn radix_sort<'papers>(
     papers: &'papers Papers,
     stream: &Stream,

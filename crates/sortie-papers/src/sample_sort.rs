@@ -13,51 +13,56 @@ use super::{BLOCK, check_count};
 use crate::engine::{File, Papers, Pending, scratch};
 
 const BUCKETS: usize = 128;
-/// 256 threads of 8 keys.
+/// 256 threads with 8 keys each.
 const TILE: usize = 2048;
-/// M of the thesis, section 4.1: keys that fit the shared memory of its GPU, 48 KB.
+/// M in section 4.1 of the thesis: the number of keys that fit in the 48 KB of shared memory of its GPU.
 const SMALL: usize = 12_288;
-/// Leischner's oversampling.
+/// Leischner's oversampling factor.
 const OVERSAMPLING: u32 = 30;
-/// Bytes of `sample_sort::Shared` of the kernels.
+/// The size of `sample_sort::Shared` in the kernels, in bytes.
 const SHARED: usize = 4 * 3 * BUCKETS;
 
-/// Where Fine Sample Sort counts its buckets.
+/// How Fine Sample Sort counts the keys of its buckets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Histograms {
-    /// One histogram for each block, as measured in the thesis (section 4.2): 128 words for 2048 keys.
+    /// One histogram per block, as measured in the thesis (section 4.2): 128 words for 2048 keys.
     OfAllBlocks,
-    /// One of 128 words to which all blocks add (section 5.2). Blocks then take their places in a bucket in any order.
+    /// A single histogram of 128 words, to which all blocks add (section 5.2). Blocks reserve their space in a bucket
+    /// in any order.
     Single,
 }
 
-/// Sorts keys in place and ascending by Fine Sample Sort. It waits for the distribution, which reads back how large
-/// each bucket became, and returns with the sort of the buckets enqueued.
+/// Sorts keys in place and ascending by Fine Sample Sort. Waits for the distribution, because it reads back the size of
+/// each bucket. Returns when the sort of the buckets is enqueued.
 ///
-/// Of n keys, a random sample of 128·⌈0.005·∛n⌉ is sorted, and every ⌈0.005·∛n⌉-th of it is a splitter; blocks of 256
-/// threads with 8 keys each distribute the keys to 128 buckets; buckets over 12,288 keys are distributed again, by a
-/// sample of their own; the rest are sorted by the second phase of [`quicksort`](super::quicksort), the largest
-/// first. Scratch: as much as the keys, and a sixteenth of it for [`Histograms::OfAllBlocks`]. Cost: two reads and
-/// one write of the keys a level.
+/// The steps:
 ///
-/// What differs from the publication, or is left open there:
+/// 1. Of n keys, a random sample of 128·⌈0.005·∛n⌉ is sorted. Every ⌈0.005·∛n⌉-th key of it is a splitter.
+/// 2. Blocks of 256 threads with 8 keys each distribute the keys to 128 buckets.
+/// 3. Each bucket of more than 12,288 keys is distributed again, with a sample of its own.
+/// 4. The second phase of [`quicksort`](super::quicksort) sorts the other buckets, largest first.
 ///
-/// - Keys are `u32` alone.
+/// Scratch: the size of the keys, and a sixteenth more for [`Histograms::OfAllBlocks`]. Cost: two reads and one write
+/// of the keys per level.
+///
+/// Differences from the publication, and choices where it leaves something open:
+///
+/// - Keys are `u32` only.
 /// - All buckets of a level are distributed by the same launches.
-/// - Equal keys: a bucket is above one splitter and up to the next, as in section 4.1, by which an array of one value
-///   would be one bucket for ever. Where a sample is all one value, half of the splitters are the number below it,
-///   which leaves the value a bucket of its own; a large bucket that can hold one value alone is not sorted.
-/// - M is only said to fit the shared memory. The times of its tables jump where n/128 passes some 2^18, which
-///   suggests that the program had a larger one, and left the rest to quicksort.
-/// - The sample is drawn with repetition, from the same seed each time.
+/// - Equal keys: a bucket holds the keys above one splitter and up to the next, as in section 4.1. With this rule
+///   alone, an array of one value would always stay one bucket. So if all keys of a sample are equal, half of the
+///   splitters become the number below that value, which gives the value a bucket of its own. A large bucket that can
+///   only hold one value is not sorted.
+/// - The thesis says only that M keys fit in shared memory. The times in its tables jump where n/128 exceeds about
+///   2^18. This suggests that its program used a larger M, and left larger buckets to quicksort.
+/// - The sample is drawn with replacement, from the same seed each time.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for 2^32 keys or more; [`Error::Device`] if scratch or a kernel is not available, and
-/// nothing has been enqueued then, or if the device or its memory failed after a level: the keys are then
-/// unspecified.
+/// [`Error::Unsupported`] for 2^32 keys or more. [`Error::Device`] if scratch or a kernel is not available; then
+/// nothing has been enqueued. Also if the device or its memory fails after a level; then the keys are unspecified.
 ///
 /// # Safety
-/// Nothing else uses the keys until the sort is done. The stream is of the engine's device.
+/// Nothing else uses the keys until the sort is done. The stream belongs to the engine's device.
 pub unsafe fn fine_sample_sort<'papers>(
     papers: &'papers Papers,
     stream: &Stream,
@@ -65,32 +70,32 @@ pub unsafe fn fine_sample_sort<'papers>(
     histograms: Histograms,
 ) -> Result<Pending<'papers>, Error> {
     let interval = |n: usize| (0.005 * (n as f64).cbrt()).ceil() as u32;
-    // SAFETY: as the caller states.
+    // SAFETY: the caller guarantees it.
     unsafe { sort(papers, stream, keys, interval, histograms) }
 }
 
-/// Sorts keys in place and ascending by sample sort as Leischner, Osipov and Sanders have it: k = 128 buckets by
-/// every 30th key of a sorted random sample of 3840. It waits as [`fine_sample_sort`] does.
+/// Sorts keys in place and ascending by sample sort as described by Leischner, Osipov and Sanders: k = 128 buckets,
+/// whose splitters are every 30th key of a sorted random sample of 3840. Waits as [`fine_sample_sort`] does.
 ///
-/// It differs from Fine Sample Sort by the sample alone, so that a comparison of the two is one of samples; scratch,
-/// cost and what is left open are as there. That includes M, which is larger in the publication, and the treatment of
+/// Only the sample differs from Fine Sample Sort, so comparing the two compares the samples. Scratch, cost and the
+/// choices are those of [`fine_sample_sort`], including M, which is larger in the publication, and the treatment of
 /// equal keys.
 ///
 /// # Errors
-/// As [`fine_sample_sort`].
+/// As for [`fine_sample_sort`].
 ///
 /// # Safety
-/// As [`fine_sample_sort`].
+/// As for [`fine_sample_sort`].
 pub unsafe fn sample_sort<'papers>(
     papers: &'papers Papers,
     stream: &Stream,
     keys: View<'_, u32>,
 ) -> Result<Pending<'papers>, Error> {
-    // SAFETY: as the caller states.
+    // SAFETY: the caller guarantees it.
     unsafe { sort(papers, stream, keys, |_| OVERSAMPLING, Histograms::OfAllBlocks) }
 }
 
-/// `sample_sort::Segment` of the kernels.
+/// `sample_sort::Segment` in the kernels.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 struct Segment {
@@ -100,12 +105,12 @@ struct Segment {
     interval: u32,
 }
 
-// SAFETY: words alone, without padding, of which any bits are valid.
+// SAFETY: consists of words only, without padding, and any bits are valid.
 unsafe impl Zeroable for Segment {}
 // SAFETY: as above.
 unsafe impl Pod for Segment {}
 
-/// `sample_sort::Level` of the kernels.
+/// `sample_sort::Level` in the kernels.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 struct Level {
@@ -118,7 +123,7 @@ struct Level {
 unsafe impl sortie_device::Argument for Level {}
 
 /// # Safety
-/// As [`fine_sample_sort`].
+/// As for [`fine_sample_sort`].
 unsafe fn sort<'papers>(
     papers: &'papers Papers,
     stream: &Stream,
@@ -153,7 +158,7 @@ unsafe fn sort<'papers>(
     while !large.is_empty() {
         let (from, to) = if level % 2 == 0 { (keys, other) } else { (other, keys) };
         let in_scratch = 1 - level % 2;
-        // SAFETY: as the caller states; the scratch is as long as the memory's plan says.
+        // SAFETY: the caller guarantees it; the scratch is as long as `memory` says.
         let buckets = unsafe { distribution.distribute(from, to, &large, level)? };
         level += 1;
         large.clear();
@@ -171,17 +176,17 @@ unsafe fn sort<'papers>(
     sequences.sort_by_key(|sequence| Reverse(sequence.len()));
     let list = papers.device().alloc::<Sequence>(sequences.len())?;
     stream.copy_in(list.view(), &sequences)?;
-    // SAFETY: as the caller states; the buckets are apart from each other.
+    // SAFETY: the caller guarantees it; the buckets do not overlap.
     unsafe { finish.launch(stream, keys, other, list.view())? };
     papers.pending(stream)
 }
 
-/// Where a bucket's keys are.
+/// The position of a bucket's keys.
 #[derive(Debug, Clone, Copy)]
 struct Bucket {
     start: u32,
     end: u32,
-    /// It holds one value alone.
+    /// Whether all its keys are equal.
     constant: bool,
 }
 
@@ -202,9 +207,9 @@ impl Kernels {
     }
 }
 
-/// How the scratch is divided, in words: the keys' other place comes first.
+/// How the scratch is divided, in words. The second array of keys comes first.
 struct Memory {
-    /// The most that a level can have.
+    /// The maximum number of segments in a level.
     segments: usize,
     trees: usize,
     constant: usize,
@@ -233,7 +238,7 @@ impl Memory {
     }
 }
 
-/// What every level is distributed with.
+/// What the distribution of every level needs.
 struct Distribution<'a, Interval> {
     kernels: Kernels,
     stream: &'a Stream,
@@ -245,10 +250,11 @@ struct Distribution<'a, Interval> {
 }
 
 impl<Interval: Fn(usize) -> u32> Distribution<'_, Interval> {
-    /// Distributes every large bucket, and reads back into which ones it fell.
+    /// Distributes every large bucket. Returns the buckets that result, which it reads back.
     ///
     /// # Safety
-    /// As [`fine_sample_sort`]; `from` and `to` are the keys and their other place, and the buckets are apart.
+    /// As for [`fine_sample_sort`]; `from` and `to` are the keys and the second array of keys, and the buckets do not
+    /// overlap.
     unsafe fn distribute(
         &self,
         from: View<'_, u32>,
@@ -291,7 +297,7 @@ impl<Interval: Fn(usize) -> u32> Distribution<'_, Interval> {
         read_buckets(stream, &segments, starts, constant)
     }
 
-    /// The large buckets as segments, and the tiles they have together.
+    /// The large buckets as segments, and their total number of tiles.
     fn segments(&self, large: &[Bucket]) -> (Vec<Segment>, u32) {
         let mut first_tile = 0;
         let segments = large.iter().map(|&Bucket { start, end, .. }| {

@@ -6,12 +6,12 @@ use sortie_device::{Kernel, Launch, Stream, View};
 use super::BLOCK;
 use crate::engine::{File, Papers};
 
-/// Words that a block takes: `papers::SCANNED` of the kernels.
+/// The number of words per block: `papers::SCANNED` in the kernels.
 const SCANNED: usize = 2048;
-/// Bytes of shared memory.
+/// The shared memory per block, in bytes.
 const SHARED: usize = 4 * BLOCK as usize / 32;
 
-/// Words of sums for a table of so many.
+/// The number of words of sums for a table of `words` words.
 pub(super) const fn sums_of(words: usize) -> usize {
     words.div_ceil(SCANNED)
 }
@@ -27,10 +27,11 @@ impl Scan {
         Ok(Scan { table, sums })
     }
 
-    /// Turns a table into what `papers::sum_before` of the kernels adds up.
+    /// Replaces each word of a table by the sum of the words before it within its block's part, and writes the sums of
+    /// the parts before to `sums`. `papers::sum_before` in the kernels adds the two.
     ///
     /// # Safety
-    /// Nothing else uses the two; there are as many sums as [`sums_of`] says.
+    /// Nothing else uses the table and the sums. There are as many sums as [`sums_of`] says.
     pub unsafe fn launch(
         &self,
         stream: &Stream,
@@ -39,7 +40,7 @@ impl Scan {
     ) -> Result<(), Error> {
         let launch = |blocks| Launch { blocks, threads: BLOCK, shared: SHARED };
         let parts = sums.len() as u64;
-        // SAFETY: these are the kernels' arguments; they stay within table and sums.
+        // SAFETY: these are the kernels' arguments; they stay within the table and the sums.
         unsafe {
             self.table.launch(stream, launch(parts as u32), (table, table.len() as u64, sums))?;
             self.sums.launch(stream, launch(1), (sums, parts))?;

@@ -1,9 +1,9 @@
-//! The MSD radix sort of strings, which is stable, by one thread and by three.
+//! The MSD radix sort of strings on one thread and on three. It must be stable.
 
 use fastrand::Rng;
 use sortie_papers::msd_radix_sort;
 
-/// A string and its place, which its order does not depend on.
+/// A string and its index, which does not affect the order.
 #[derive(Clone, Copy)]
 struct Numbered<'a>(usize, &'a [u8]);
 
@@ -15,7 +15,7 @@ impl AsRef<[u8]> for Numbered<'_> {
 
 type Shape = (&'static str, fn(usize, &mut Rng) -> Vec<u8>);
 
-/// The string of a place.
+/// Each makes the string at an index.
 const SHAPES: [Shape; 6] = [
     ("all empty", |_, _| vec![]),
     ("two symbols", |_, rng| of(rng, 30, b"ab")),

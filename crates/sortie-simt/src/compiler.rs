@@ -1,4 +1,4 @@
-//! g++ makes shared libraries of the runtime and of programs, which are kept for the next time.
+//! Builds shared libraries of the runtime and of programs with g++, and caches them.
 
 use std::env;
 use std::ffi::OsStr;
@@ -24,7 +24,7 @@ const RUNTIME: &[(&str, &str)] = runtime!(
 );
 
 const COMMON: &[&str] = &["-std=c++17", "-fPIC", "-fno-strict-aliasing"];
-/// For kernels. Left out are those that depend on how far a version of GCC sees.
+/// For kernels. Warnings that depend on how much a version of GCC can see are disabled.
 const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Werror", "-Wno-maybe-uninitialized", "-Wno-array-bounds"];
 
 /// How kernel and runtime are built.
@@ -48,8 +48,9 @@ impl Build {
     fn kernel_options(self) -> &'static [&'static str] {
         match self {
             Build::Plain => &["-O2", "-g1"],
-            // Accesses and branches are to be those of the source: structs move whole, nothing is duplicated or turned
-            // into arithmetic. The calls are answered by the runtime; no library of the sanitizer is there.
+            // Accesses and branches must be those of the source: structs are moved as a whole, and nothing is
+            // duplicated or turned into arithmetic. The runtime implements the functions that the instrumentation
+            // calls; the sanitizer's library is not loaded.
             Build::Instrumented => &[
                 "-O1",
                 "-g",
@@ -82,16 +83,16 @@ impl Build {
     }
 }
 
-/// A command for the same program as this one, under AddressSanitizer, for tests that run themselves.
+/// A command that runs this program again under AddressSanitizer, for tests that run themselves.
 pub fn address_sanitizer() -> Result<Command, Error> {
     let library = output(Command::new(compiler()?.path).arg("-print-file-name=libasan.so"))?;
-    // A library that is not there comes back as it was asked for.
+    // For a library that does not exist, GCC prints the name as given.
     if !Path::new(library.trim()).is_absolute() {
         return Err(no_compiler("it has no libasan.so"));
     }
     let program = env::current_exe().map_err(|error| no_compiler(&error.to_string()))?;
     let mut command = Command::new(program);
-    // Leaks are not looked for: the test harness's own threads are many.
+    // Leaks are not checked, because the test harness has many threads of its own.
     command
         .env("LD_PRELOAD", library.trim())
         .env("ASAN_OPTIONS", "detect_leaks=0")
@@ -99,7 +100,7 @@ pub fn address_sanitizer() -> Result<Command, Error> {
     Ok(command)
 }
 
-/// Tells a process that it was started by [`address_sanitizer`].
+/// Tells a process that [`address_sanitizer`] started it.
 const UNDER_ADDRESS_SANITIZER: &str = "SORTIE_SIMT_ADDRESS_SANITIZER";
 
 /// Whether code under AddressSanitizer can be loaded.
@@ -107,7 +108,7 @@ pub fn under_address_sanitizer() -> bool {
     env::var_os(UNDER_ADDRESS_SANITIZER).is_some()
 }
 
-/// The runtime's library.
+/// The library of the runtime.
 pub fn runtime(build: Build) -> Result<PathBuf, Error> {
     let compiler = compiler()?;
     let options = [COMMON, build.runtime_options(), &["-shared", "-g1", "-fvisibility=hidden"]].concat();
@@ -121,10 +122,10 @@ pub fn runtime(build: Build) -> Result<PathBuf, Error> {
     })
 }
 
-/// A program's library, to be loaded beside the runtime's.
+/// The library of a program, to be loaded together with that of the runtime.
 pub fn program(program: &Program, build: Build, runtime: &Path) -> Result<PathBuf, Error> {
     let compiler = compiler()?;
-    // A call that is a jump would hide the line that it is on.
+    // A call compiled to a jump would hide the line of the call.
     let fixed = ["-fno-exceptions", "-fno-rtti", "-fno-optimize-sibling-calls"];
     let options = [COMMON, WARNINGS, build.kernel_options(), &fixed].concat();
     let mut key = compiler.key(&options);
@@ -153,7 +154,8 @@ pub fn program(program: &Program, build: Build, runtime: &Path) -> Result<PathBu
             "kernel.o",
         ]))
         .map_err(failed)?;
-        // Without the options of instrumentation, which would ask for the sanitizer's own library. Calls stay within.
+        // Without the instrumentation options, which would link the sanitizer's own library. Calls stay within the
+        // library.
         let libraries: &[&str] =
             if build == Build::Address { &["-fsanitize=address,undefined"] } else { &[] };
         run(compiler
@@ -166,7 +168,7 @@ pub fn program(program: &Program, build: Build, runtime: &Path) -> Result<PathBu
     })
 }
 
-/// What a build leaves in its folder.
+/// The name of the library that a build leaves in its folder.
 const RESULT: &str = "result.so";
 
 #[derive(Debug, Clone)]
@@ -175,7 +177,7 @@ struct Compiler {
     version: String,
 }
 
-/// `$CXX` where it is GCC, else `g++`.
+/// `$CXX` if it is GCC, else `g++`.
 fn compiler() -> Result<Compiler, Error> {
     static COMPILER: OnceLock<Result<Compiler, Error>> = OnceLock::new();
     COMPILER
@@ -202,7 +204,7 @@ impl Compiler {
         key
     }
 
-    /// Works in the folder, whose name stays out of messages and debug information.
+    /// A command that runs in the folder. The folder's name is kept out of messages and debug information.
     fn command(&self, folder: &Path) -> Command {
         let mut command = Command::new(&self.path);
         command.current_dir(folder).env("LC_ALL", "C");
@@ -227,8 +229,8 @@ impl Key {
     }
 }
 
-/// The library of that key; built where it is not there yet. It appears by a rename, and processes side by side wait for
-/// the first of them to build it.
+/// The cached library for this key. Builds it if there is none. It appears by a rename, and of several processes, the
+/// first builds it while the others wait.
 fn kept(key: Key, kind: &str, build: impl FnOnce(&Path) -> Result<String, Error>) -> Result<PathBuf, Error> {
     let folder = folder()?;
     let mut name = format!("{kind}-");
@@ -251,8 +253,8 @@ fn kept(key: Key, kind: &str, build: impl FnOnce(&Path) -> Result<String, Error>
     Ok(library)
 }
 
-/// `simt` in the user's [cache](Cache::of_user), or a folder of the system's for passing files where that cannot be written.
-/// Libraries are loaded from it, so no other user may write to it.
+/// `simt` in the user's [cache](Cache::of_user), or a folder in the system's folder for temporary files if the cache
+/// cannot be written. Libraries are loaded from it, so no other user may be able to write to it.
 fn folder() -> Result<PathBuf, Error> {
     let writable = |folder: &Path| own::make_folder(folder).and_then(|()| tempfile::tempfile_in(folder));
     if let Some(folder) = Cache::of_user().folder().map(|kept| kept.join("simt"))
@@ -272,7 +274,7 @@ fn write_all(folder: &Path, files: &[(&str, &str)]) -> Result<(), Error> {
         .map_err(|error| not_kept(folder, &error))
 }
 
-/// Standard output, or else standard error.
+/// Returns the standard output; on failure, the standard error.
 fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {

@@ -1,4 +1,4 @@
-//! The driver: what a device does, done at once and in order.
+//! The driver: executes the operations of a device at once and in order.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -15,7 +15,7 @@ use crate::runtime::{Module, Runtime};
 use crate::work::{Work, copied, must_hold};
 use crate::{Calls, LaunchCounts, Options};
 
-/// What launches cost, and which calls there were.
+/// The costs of launches, and the number of calls.
 #[derive(Debug, Default)]
 pub struct Log {
     launches: Mutex<Vec<LaunchCounts>>,
@@ -43,17 +43,17 @@ pub struct Simulated {
 
 pub struct State {
     pub memory: Memory,
-    /// By handle; handles are never used again.
+    /// By handle. Handles are never reused.
     pub modules: HashMap<u64, Module>,
     pub functions: HashMap<u64, Function>,
-    /// None of those that were recorded while a stream was captured.
+    /// The time when each event was last recorded, by handle. `None` if it was recorded while its stream was captured.
     events: HashMap<u64, Option<Instant>>,
-    /// What was captured so far of each stream that is captured.
+    /// The work captured so far, for each stream that is being captured.
     captures: HashMap<u64, Captured>,
     graphs: HashMap<u64, Captured>,
     handles: u64,
     pub launches: u64,
-    /// Launches, copies and fills so far.
+    /// The number of launches, copies and fills so far.
     enqueued: u64,
 }
 
@@ -63,12 +63,12 @@ pub struct Function {
     pub name: String,
 }
 
-/// Work that was captured, and the memory that it allocated, which it has for itself until the end.
+/// Captured work and the memory that it allocated, which it owns until it is freed.
 #[derive(Debug, Default)]
 struct Captured {
     work: Vec<Work>,
     memory: Vec<u64>,
-    /// A call that cannot be captured.
+    /// The error of a call that cannot be captured.
     refused: Option<Error>,
 }
 
@@ -140,7 +140,7 @@ impl Simulated {
         held(&self.state)
     }
 
-    /// For a launch, a copy or a fill: fails where that was asked for.
+    /// Counts a launch, a copy or a fill. Fails if it is the one that was asked to fail.
     fn working(&self, state: &mut State, call: &'static str) -> Result<(), Error> {
         state.enqueued += 1;
         if self.options.failing == Some(state.enqueued - 1) {
@@ -149,16 +149,16 @@ impl Simulated {
         Ok(())
     }
 
-    /// Does the work, or captures it.
+    /// Does the work at once, or captures it.
     ///
     /// # Safety
     ///
-    /// As of the method that it is of.
+    /// As for the method of [`Driver`] that enqueues it.
     unsafe fn enqueue(&self, work: Work, stream: u64) -> Result<(), Error> {
         let mut state = self.state();
         match state.captures.get_mut(&stream) {
             Some(captured) => captured.work.push(work),
-            // SAFETY: as the caller states.
+            // SAFETY: the caller guarantees it.
             None => unsafe { self.run(&work, &mut state)? },
         }
         Ok(())
@@ -166,16 +166,16 @@ impl Simulated {
 
     /// # Safety
     ///
-    /// As of [`Work::run`].
+    /// As for [`Work::run`].
     unsafe fn run(&self, work: &Work, state: &mut State) -> Result<(), Error> {
         self.working(state, work.name())?;
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         let counts = unsafe { work.run(state, &self.options)? };
         held(&self.log.launches).extend(counts);
         Ok(())
     }
 
-    /// For a call that waits: not for what is captured, which is never done.
+    /// Counts a call that waits. `refused` is the error if captured work would be waited for, which never runs.
     fn waiting(&self, refused: Option<Error>) -> Result<(), Error> {
         held(&self.log.calls).waits += 1;
         refused.map_or(Ok(()), Err)
@@ -186,13 +186,13 @@ fn failed(call: &'static str, message: &str) -> Error {
     Error::Driver { call, code: 0, message: message.into() }
 }
 
-/// What a panic elsewhere left behind is still whole: nothing here panics half-way.
+/// Ignores poisoning: no code here panics while the data is inconsistent.
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-// SAFETY: memory is of the size asked for, aligned to 256 bytes, and stays until it is freed; copies and fills are
-// checked against it.
+// SAFETY: an allocation has the requested size, is aligned to 256 bytes, and stays until it is freed. Copies and fills
+// are checked to lie within an allocation.
 unsafe impl Driver for Simulated {
     fn properties(&self) -> &Properties {
         &self.properties
@@ -226,7 +226,7 @@ unsafe impl Driver for Simulated {
 
     unsafe fn free_on(&self, address: u64, stream: u64) {
         let mut state = self.state();
-        // What a graph allocates and frees is its own until the end.
+        // A graph keeps the memory that it allocates, even if it frees it.
         if state.captures.get(&stream).is_none_or(|captured| !captured.memory.contains(&address)) {
             assert!(state.memory.free(address), "{address:#x} is freed, and was not allocated");
         }
@@ -295,17 +295,17 @@ unsafe impl Driver for Simulated {
     }
 
     unsafe fn copy_in(&self, to: u64, from: *const u8, bytes: usize, stream: u64) -> Result<(), Error> {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.enqueue(Work::CopyIn { to, from: from as u64, bytes }, stream) }
     }
 
     unsafe fn copy_out(&self, to: *mut u8, from: u64, bytes: usize, stream: u64) -> Result<(), Error> {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.enqueue(Work::CopyOut { to: to as u64, from, bytes }, stream) }
     }
 
     unsafe fn copy_within(&self, to: u64, from: u64, bytes: usize, stream: u64) -> Result<(), Error> {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.enqueue(Work::CopyWithin { to, from, bytes }, stream) }
     }
 
@@ -326,13 +326,13 @@ unsafe impl Driver for Simulated {
         let mut state = self.state();
         self.working(&mut state, "copy_from_peer")?;
         must_hold(&state.memory, to, bytes, "a copy from another device")?;
-        // SAFETY: the target is this device's and the source the other's, which the caller keeps.
+        // SAFETY: the target is in this device's memory and the source in the other's, which the caller keeps.
         unsafe { ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, bytes) };
         Ok(())
     }
 
     unsafe fn fill(&self, to: u64, byte: u8, bytes: usize, stream: u64) -> Result<(), Error> {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.enqueue(Work::Fill { to, byte, bytes }, stream) }
     }
 
@@ -359,7 +359,7 @@ unsafe impl Driver for Simulated {
     unsafe fn launch_graph(&self, graph: u64, _stream: u64) -> Result<(), Error> {
         let mut state = self.state();
         let work = state.graphs[&graph].work.clone();
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         work.iter().try_for_each(|work| unsafe { self.run(work, &mut state) })
     }
 
@@ -403,10 +403,10 @@ unsafe impl Driver for Simulated {
         let arguments = {
             let State { modules, functions, .. } = &*self.state();
             let Function { module, entry, .. } = &functions[&function];
-            // SAFETY: the entry is of this module; the caller vouches for the arguments.
+            // SAFETY: the entry is from this module; the caller guarantees the arguments.
             unsafe { copied(arguments, &modules[module].argument_sizes(*entry)) }
         };
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.enqueue(Work::Launch { function, launch: *launch, overlaps, arguments }, stream) }
     }
 }

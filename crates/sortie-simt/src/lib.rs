@@ -1,21 +1,22 @@
-//! A test bench for kernels: a device that is not there.
+//! A test bench for kernels: a simulated GPU.
 //!
-//! [`device`] gives a [`Device`] like any other, which runs the unmodified kernel source on a CPU. g++ compiles it against
-//! `runtime/`: each thread is a fiber, the lanes of a warp wait for one another at its collectives, several blocks are
-//! resident at once, and which thread runs next is drawn from a seed. Nothing here is fast; it is never a way to sort.
+//! [`device`] returns a [`Device`] like any other, which runs the unmodified kernel source on a CPU. g++ compiles it
+//! against `runtime/`: each thread is a fiber, the lanes of a warp wait for one another at warp collectives, several
+//! blocks are resident at once, and a seeded random number decides which thread runs next. It is slow, and only meant
+//! for tests.
 //!
-//! A launch that does what it must not returns [`Error::Fault`], which names the kernel and the lines:
+//! A launch that does something wrong returns [`Error::Fault`], which names the kernel and the lines:
 //!
-//! - always: a barrier in divergent code, a warp collective with a lane missing, a shuffle from a lane outside the mask,
-//!   a wait for what nobody will do, a write just past an allocation or past shared memory, a false `assume`;
-//! - with [`Sanitizer::Race`] or counts: any access outside of the device's memory, and misaligned ones;
+//! - always: a barrier in divergent code, a warp collective that a lane does not reach, a shuffle from a lane outside
+//!   the mask, a wait that can never end, a write just past an allocation or past shared memory, a false `assume`;
+//! - with [`Sanitizer::Race`] or counts: any access outside the device's memory, and misaligned accesses;
 //! - with [`Sanitizer::Race`]: two accesses that race;
-//! - with [`Sanitizer::Address`]: what AddressSanitizer and UndefinedBehaviorSanitizer find. They report on standard
-//!   error and end the process.
+//! - with [`Sanitizer::Address`]: errors that AddressSanitizer and UndefinedBehaviorSanitizer find. They report on
+//!   standard error and end the process.
 //!
-//! [`machine_code`] looks at what the same kernels become on GPUs.
+//! [`machine_code`] checks the machine code of the same kernels for GPUs.
 //!
-//! What it cannot show: reorderings of a weak memory model, and accesses that race with another stream's work.
+//! The test bench cannot detect reorderings of a weak memory model, or races with work on another stream.
 
 mod compiler;
 mod driver;
@@ -33,24 +34,25 @@ use sortie_device::{Device, Error};
 pub use compiler::address_sanitizer;
 pub use runtime::Counts;
 
-/// What device to be, and what to look for.
+/// The properties of the simulated device, and what to check.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Another seed, another interleaving.
+    /// The seed of the scheduler. Another seed gives another interleaving.
     pub seed: u64,
-    /// Bytes of shared memory that a block can ask for; [`SHARED_48K`], [`SHARED_99K`] and [`SHARED_227K`] occur.
+    /// The maximum shared memory of a block in bytes. Real devices have [`SHARED_48K`], [`SHARED_99K`] or
+    /// [`SHARED_227K`].
     pub shared_per_block: usize,
     pub multiprocessors: u32,
-    /// Bytes of device memory.
+    /// The device memory in bytes.
     pub memory: u64,
-    /// Allocations, of device and pinned memory, that there can be at a time; one more is refused.
+    /// The maximum number of allocations of device and pinned memory at a time. Further allocations are refused.
     pub allocations: u64,
-    /// The launch, copy or fill that fails, counted from 0; it does nothing, and those after it work again.
+    /// The index of a launch, copy or fill that fails, counted from 0. It does nothing. Later ones work again.
     pub failing: Option<u64>,
     pub sanitizer: Sanitizer,
-    /// Whether [`Bench::counts`] has anything to tell.
+    /// Whether [`Bench::counts`] returns the costs of launches.
     pub count: bool,
-    /// Words of 4 bytes in a segment, the K-model's k: what one memory transaction transfers.
+    /// The words of 4 bytes in a segment, the amount that one memory transaction transfers: the K-model's k.
     pub segment_words: u32,
 }
 
@@ -58,14 +60,14 @@ pub const SHARED_48K: usize = 48 << 10;
 pub const SHARED_99K: usize = 99 << 10;
 pub const SHARED_227K: usize = 227 << 10;
 
-/// What to look for besides what is always found.
+/// What to check in addition to what is always checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sanitizer {
     None,
-    /// The bench's own race detector, and bounds of every access.
+    /// The test bench's own race detector, and the bounds of every access.
     Race,
-    /// AddressSanitizer and UndefinedBehaviorSanitizer. The process has to be started with the former's library, as
-    /// [`address_sanitizer`] arranges.
+    /// AddressSanitizer and UndefinedBehaviorSanitizer. The process must be started with the library of
+    /// AddressSanitizer, as [`address_sanitizer`] does.
     Address,
 }
 
@@ -85,14 +87,14 @@ impl Default for Options {
     }
 }
 
-/// A simulated device, and what its launches cost.
+/// A simulated device, and the costs of its launches.
 #[derive(Debug, Clone)]
 pub struct Bench {
     device: Device,
     log: Arc<driver::Log>,
 }
 
-/// What one launch cost.
+/// The cost of one launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchCounts {
     pub kernel: String,
@@ -101,17 +103,17 @@ pub struct LaunchCounts {
     pub counts: Counts,
 }
 
-/// Calls of a device that may keep its callers waiting.
+/// The number of calls that may block the caller.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Calls {
-    /// Those that wait for work: for a stream, for an event, or to free memory that is no stream's.
+    /// Calls that wait: for a stream, for an event, or to free memory that does not belong to a stream.
     pub waits: u64,
-    /// Those that allocate device memory, of streams too.
+    /// Calls that allocate device memory, including those in stream order.
     pub allocations: u64,
 }
 
 impl Bench {
-    /// Fails where there is no GCC.
+    /// Returns an error if there is no GCC.
     pub fn new(options: Options) -> Result<Bench, Error> {
         let log = Arc::new(driver::Log::default());
         let device = Device::new(driver::Simulated::new(options, log.clone())?);
@@ -122,18 +124,18 @@ impl Bench {
         &self.device
     }
 
-    /// What each launch since the last call cost; nothing where it was not asked to count.
+    /// The cost of each launch since the last call. Empty unless [`Options::count`] is set.
     pub fn counts(&self) -> Vec<LaunchCounts> {
         self.log.take()
     }
 
-    /// Which calls there were so far.
+    /// The number of calls so far.
     pub fn calls(&self) -> Calls {
         self.log.calls()
     }
 }
 
-/// A simulated device. Fails where there is no GCC.
+/// A simulated device. Returns an error if there is no GCC.
 pub fn device(options: Options) -> Result<Device, Error> {
     Ok(Bench::new(options)?.device)
 }

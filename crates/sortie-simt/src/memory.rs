@@ -1,4 +1,4 @@
-//! The device's memory: memory of the host, with a guard zone on both sides of each allocation.
+//! The device's memory: host memory, with a guard zone on both sides of each allocation.
 
 use std::alloc::{self, Layout};
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use sortie_device::Error;
 const ALIGNMENT: usize = 256;
 const ZONE: usize = 256;
 const ZONE_BYTE: u8 = 0xA5;
-/// What is not written yet is nothing that looks sorted.
+/// The content of fresh memory: nothing that looks sorted.
 const FRESH_BYTE: u8 = 0xDB;
 
-/// A stretch of memory that kernels may use, as `runtime/machine.h` lays it out.
+/// A range of memory that kernels may use, laid out as `runtime/machine.h` declares it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Region {
@@ -25,11 +25,11 @@ pub struct Region {
 pub struct Memory {
     budget: u64,
     used: u64,
-    /// Allocations that there can be at a time.
+    /// The maximum number of allocations at a time.
     most: u64,
-    /// `None` if AddressSanitizer has zones of its own.
+    /// The size of a guard zone. 0 with AddressSanitizer, which has guard zones of its own.
     zone: usize,
-    /// Length and whether it counts against the budget, by address.
+    /// The length of each allocation, and whether it counts against the budget, by address.
     allocations: BTreeMap<u64, (usize, bool)>,
 }
 
@@ -52,7 +52,7 @@ impl Memory {
         Ok(address)
     }
 
-    /// Of the host: not part of the budget.
+    /// Allocates host memory, which does not count against the budget.
     pub fn alloc_pinned(&mut self, bytes: usize) -> Result<u64, Error> {
         let reason = "the system has no more memory".to_string();
         self.place(bytes, false).ok_or(Error::OutOfPinned { needed: bytes as u64, reason })
@@ -68,7 +68,7 @@ impl Memory {
         if start.is_null() {
             return None;
         }
-        // SAFETY: all of it is within the layout.
+        // SAFETY: all these bytes are within the layout.
         unsafe {
             ptr::write_bytes(start, ZONE_BYTE, self.zone);
             ptr::write_bytes(start.add(self.zone), FRESH_BYTE, bytes);
@@ -83,14 +83,14 @@ impl Memory {
         Layout::from_size_align(bytes.max(1).checked_add(2 * self.zone)?, ALIGNMENT).ok()
     }
 
-    /// Frees what is there; says whether it was.
+    /// Frees an allocation. Returns whether there was one at this address.
     pub fn free(&mut self, address: u64) -> bool {
         let Some((bytes, counted)) = self.allocations.remove(&address) else { return false };
         if counted {
             self.used -= bytes as u64;
         }
         let layout = self.layout(bytes).expect("it was allocated with this layout");
-        // SAFETY: it was allocated with this layout, and is in the table no more.
+        // SAFETY: it was allocated with this layout, and is no longer in the table.
         unsafe { alloc::dealloc((address - self.zone as u64) as *mut u8, layout) };
         true
     }
@@ -106,12 +106,12 @@ impl Memory {
         before.is_some_and(|(base, &(len, _))| (address - base) as usize + bytes <= len)
     }
 
-    /// Says where a guard zone was written to, and makes it whole again.
+    /// Describes where a guard zone was written to, and restores it.
     pub fn damage(&mut self) -> Option<String> {
         let mut found = None;
         for (&address, &(bytes, _)) in &self.allocations {
             for (start, side) in [(address - self.zone as u64, "before"), (address + bytes as u64, "after")] {
-                // SAFETY: both zones are part of the allocation, and written when it was made.
+                // SAFETY: both zones are part of the allocation, and were written when it was made.
                 let zone = unsafe { std::slice::from_raw_parts_mut(start as *mut u8, self.zone) };
                 if let Some(at) = zone.iter().position(|&byte| byte != ZONE_BYTE) {
                     let apart = if side == "before" { self.zone - at } else { at };
@@ -143,7 +143,7 @@ mod tests {
         let mut memory = Memory::new(1000, u64::MAX, true);
         let address = memory.alloc(10).unwrap();
         assert_eq!(memory.damage(), None);
-        // SAFETY: the guard zone begins there.
+        // SAFETY: the address is within the guard zone.
         unsafe { *((address + 13) as *mut u8) = 0 };
         assert!(memory.damage().unwrap().contains("3 bytes after an allocation of 10"));
         assert_eq!(memory.damage(), None);

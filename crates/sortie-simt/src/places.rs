@@ -1,10 +1,10 @@
-//! Names places in code by file and line.
+//! Names positions in code by file and line.
 
 use std::path::Path;
 
 use addr2line::Loader;
 
-/// Replaces each place of a message, an address between \1 and \2, by file and line.
+/// Replaces each address in a message, which is between \1 and \2, with its file and line.
 pub fn named(message: &str, library: &Path, base: u64) -> String {
     let loader = Loader::new(library).ok();
     let mut result = String::new();
@@ -13,7 +13,7 @@ pub fn named(message: &str, library: &Path, base: u64) -> String {
         let Some((address, after)) = marked.split_once('\u{2}') else { break };
         result.push_str(before);
         let address = u64::from_str_radix(address, 16).unwrap_or(0);
-        // The address is where a call returns to; the call is what lies before it.
+        // The address is a return address; the call is just before it.
         let line = loader.as_ref().and_then(|loader| line_of(loader, address.wrapping_sub(base + 1)));
         result.push_str(&line.unwrap_or_else(|| format!("{address:#x}")));
         rest = after;
@@ -21,7 +21,7 @@ pub fn named(message: &str, library: &Path, base: u64) -> String {
     result + rest
 }
 
-/// The line of the kernel: `simt.cuh`, whose functions are inlined into it, is the machine.
+/// The line in the kernel. Lines of `simt.cuh`, whose functions are inlined into kernels, are skipped.
 fn line_of(loader: &Loader, address: u64) -> Option<String> {
     let mut frames = loader.find_frames(address).ok()?;
     let mut found = None;

@@ -1,4 +1,4 @@
-//! Libraries that g++ has built, and the calls into them.
+//! Loads libraries that g++ has built, and calls into them.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
@@ -12,23 +12,23 @@ use crate::compiler::{self, Build};
 use crate::memory::Region;
 use crate::{places, source};
 
-/// The cost of a launch in the K-model, where a memory access is one of a whole warp.
+/// The cost of a launch in the K-model, which counts accesses by whole warps.
 #[repr(C)]
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
-    /// Accesses to global memory, atomics among them.
+    /// Accesses to global memory, including atomics.
     pub global_accesses: u64,
-    /// Segments that those accesses touched: one transaction each.
+    /// Segments that these accesses touched. Each is one transaction.
     pub transactions: u64,
     /// Accesses to shared memory.
     pub shared_accesses: u64,
-    /// Extra turns of those accesses, because they touched different words in one bank.
+    /// Additional rounds of these accesses, needed because they touched different words in one bank.
     pub conflicts: u64,
     /// Branches at which the lanes of a warp went different ways.
     pub divergent_branches: u64,
 }
 
-/// How the bench finds a kernel; `runtime/simt_bench.h` has it too.
+/// What the bench needs to call a kernel; also declared in `runtime/simt_bench.h`.
 #[repr(C)]
 struct Entry {
     call: unsafe extern "C" fn(*const *const c_void),
@@ -36,7 +36,7 @@ struct Entry {
     sizes: *const u64,
 }
 
-/// `Request` of `runtime/machine.h`.
+/// `Request` in `runtime/machine.h`.
 #[repr(C)]
 struct Request {
     entry: *const Entry,
@@ -54,7 +54,7 @@ struct Request {
     overlaps: u8,
 }
 
-/// `Outcome` of `runtime/machine.h`.
+/// `Outcome` in `runtime/machine.h`.
 #[repr(C)]
 struct Outcome {
     counts: Counts,
@@ -65,7 +65,7 @@ struct Outcome {
 
 type Run = unsafe extern "C" fn(*const Request, *mut Outcome);
 
-/// The runtime of one build.
+/// The runtime for one kind of build.
 #[derive(Debug)]
 pub struct Runtime {
     build: Build,
@@ -74,7 +74,7 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Loads the runtime once per process and keeps it: its stacks belong to threads of the host.
+    /// Loads the runtime once per process and keeps it loaded, because its stacks belong to threads of the process.
     pub fn of(build: Build) -> Result<Arc<Runtime>, Error> {
         static LOADED: OnceLock<Mutex<HashMap<Build, Arc<Runtime>>>> = OnceLock::new();
         let mut loaded = LOADED.get_or_init(Mutex::default).lock().expect("nothing panics while it is held");
@@ -88,7 +88,7 @@ impl Runtime {
     }
 }
 
-/// A program's library.
+/// The library of a program.
 #[derive(Debug)]
 pub struct Module {
     runtime: Arc<Runtime>,
@@ -104,7 +104,7 @@ impl Module {
 
     /// The address of the kernel's entry; `None` if there is no such kernel.
     pub fn entry(&self, name: &str) -> Option<u64> {
-        // SAFETY: entries are constants of that type.
+        // SAFETY: entries are constants of this type.
         let symbol = unsafe { self.library.get::<*const Entry>(format!("{}{name}", source::ENTRY)) };
         symbol.ok().map(|entry| *entry as u64)
     }
@@ -116,7 +116,7 @@ impl Module {
     /// `entry` is from this module.
     pub unsafe fn argument_sizes(&self, entry: u64) -> Vec<usize> {
         let entry = entry as *const Entry;
-        // SAFETY: the module is loaded, and the entry a constant of it, whose list ends with 0.
+        // SAFETY: the module is loaded, and the entry is a constant in it, whose list ends with 0.
         let size = |i: usize| unsafe { *(*entry).sizes.add(i) as usize };
         (0..).map(size).take_while(|&bytes| bytes > 0).collect()
     }
@@ -128,7 +128,7 @@ impl Module {
     /// `entry` is from this module, and the arguments are what the kernel takes.
     pub unsafe fn run(&self, entry: u64, job: &LaunchJob) -> Result<Counts, String> {
         let entry = entry as *const Entry;
-        // SAFETY: the module is loaded, and the entry a constant of it.
+        // SAFETY: the module is loaded, and the entry is a constant in it.
         let most = unsafe { (*entry).threads };
         if job.launch.threads > most {
             return Err(format!(
@@ -153,9 +153,9 @@ impl Module {
         };
         let mut outcome =
             Outcome { counts: Counts::default(), module_base: 0, failed: 0, message: [0; 4096] };
-        // SAFETY: the runtime has that function.
+        // SAFETY: the runtime has this function.
         let run = unsafe { self.runtime.library.get::<Run>("simt_launch") }.expect("the runtime has it");
-        // SAFETY: both are laid out as the runtime expects; the caller vouches for entry and arguments.
+        // SAFETY: both are laid out as the runtime expects; the caller guarantees the entry and the arguments.
         unsafe { run(&request, &mut outcome) };
         if outcome.failed == 0 {
             return Ok(outcome.counts);
@@ -165,7 +165,7 @@ impl Module {
     }
 }
 
-/// What to run, and for what purpose.
+/// A launch, and what to check in it.
 pub struct LaunchJob<'a> {
     pub launch: Launch,
     pub arguments: &'a [*const c_void],
@@ -175,12 +175,12 @@ pub struct LaunchJob<'a> {
     pub segment_words: u32,
     pub race: bool,
     pub count: bool,
-    /// Whether the kernel has to await its turn.
+    /// Whether the kernel must call `await_turn`.
     pub overlaps: bool,
 }
 
 fn open(path: &Path) -> Result<Library, Error> {
-    // SAFETY: this project built it; its only initialisers are those of the C++ library and the sanitizers.
+    // SAFETY: this project built the library; its only initialisers are those of the C++ library and the sanitizers.
     unsafe { Library::new(path) }.map_err(|error| Error::NoCompiler {
         reason: format!("what g++ made cannot be loaded; delete {} and try again: {error}", path.display()),
     })

@@ -1,16 +1,16 @@
-//! Finds the kernels in preprocessed source, and lets the bench call them.
+//! Finds the kernels in preprocessed source, and adds entry points that the bench can call.
 //!
-//! `SIMT_KERNEL(threads, min_blocks) name(...) { ... }` leaves a marker behind. After the body of each marked function an
-//! entry is put that takes the arguments as CUDA does. It goes on the line of the closing brace, so that line
-//! numbers stay.
+//! `SIMT_KERNEL(threads, min_blocks) name(...) { ... }` expands to a marker. After the body of each marked function,
+//! this module inserts an entry point that takes the arguments as CUDA does. It is on the line of the closing brace, so
+//! line numbers do not change.
 
-/// What SIMT_KERNEL begins with, as `simt.cuh` has it.
+/// The start of what SIMT_KERNEL expands to in `simt.cuh`.
 const MARKER: &str = "::simt::bench::kernel<";
 
-/// What the symbols of entries begin with.
+/// The prefix of the symbols of entry points.
 pub const ENTRY: &str = "simt_entry_";
 
-/// The preprocessed source with an entry for each of its kernels, or what is wrong with it.
+/// The preprocessed source with an entry point for each of its kernels, or a description of what is wrong with it.
 pub fn with_entries(source: &str) -> Result<String, String> {
     let mut result = String::with_capacity(source.len() + 1024);
     let mut rest = source;
@@ -54,7 +54,7 @@ fn closing(text: &str, open: usize) -> Option<usize> {
                     return Some(at);
                 }
             }
-            // A quote between digits only parts them.
+            // A quote between digits is a digit separator.
             b'\'' if at > 0 && text.as_bytes()[at - 1].is_ascii_hexdigit() => {}
             quote @ (b'"' | b'\'') => loop {
                 match bytes.next()?.1 {

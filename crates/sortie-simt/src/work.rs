@@ -1,4 +1,4 @@
-//! What is enqueued on a stream: done at once, or captured and done whenever its graph is launched.
+//! Work that is enqueued on a stream. It is done at once, or captured and done whenever its graph is launched.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -10,13 +10,13 @@ use crate::memory::Memory;
 use crate::runtime::LaunchJob;
 use crate::{LaunchCounts, Options, Sanitizer};
 
-/// Threads that a multiprocessor holds, and a block.
+/// The maximum number of threads on a multiprocessor, and in a block.
 const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
 const THREADS_PER_BLOCK: u32 = 1024;
-/// Threads resident at once: each has a stack.
+/// The maximum number of threads that run at a time. Each has a stack.
 const RESIDENT_THREADS: u32 = 8192;
 
-/// One piece of work. Addresses of the host are numbers too.
+/// One piece of work. Host addresses are stored as numbers.
 #[derive(Debug, Clone)]
 pub enum Work {
     CopyIn { to: u64, from: u64, bytes: usize },
@@ -29,14 +29,14 @@ pub enum Work {
 /// The bytes of an argument, aligned for every type.
 type Value = Vec<u128>;
 
-/// Copies of arguments of so many bytes.
+/// Copies arguments of the given sizes.
 ///
 /// # Safety
-/// Each points to as many.
+/// Each argument points to as many bytes as its size says.
 pub unsafe fn copied(arguments: &[*const c_void], sizes: &[usize]) -> Vec<Value> {
     let copy = |(&from, &bytes): (&*const c_void, &usize)| {
         let mut value = vec![0u128; bytes.div_ceil(size_of::<u128>())];
-        // SAFETY: there is room for as many, and the caller vouches for the source.
+        // SAFETY: the value has room for the bytes; the caller guarantees the source.
         unsafe { ptr::copy_nonoverlapping(from.cast::<u8>(), value.as_mut_ptr().cast(), bytes) };
         value
     };
@@ -54,22 +54,23 @@ impl Work {
         }
     }
 
-    /// Does it. What launches cost comes back, where it is counted.
+    /// Does the work. Returns the cost of a launch if costs are counted.
     ///
     /// # Safety
     ///
-    /// As of the method of [`Driver`](sortie_device::Driver) that it is of.
+    /// As for the method of [`Driver`](sortie_device::Driver) that enqueues it.
     pub unsafe fn run(&self, state: &mut State, options: &Options) -> Result<Option<LaunchCounts>, Error> {
         let memory = &state.memory;
         match *self {
             Work::CopyIn { to, from, bytes } => {
                 must_hold(memory, to, bytes, "a copy to the device")?;
-                // SAFETY: the target is ours; the caller vouches for the source. They may be one, where it is pinned.
+                // SAFETY: the target is ours; the caller guarantees the source. They may overlap, because pinned memory
+                // is also ours.
                 unsafe { ptr::copy(from as *const u8, to as *mut u8, bytes) };
             }
             Work::CopyOut { to, from, bytes } => {
                 must_hold(memory, from, bytes, "a copy from the device")?;
-                // SAFETY: the source is ours; the caller vouches for the target.
+                // SAFETY: the source is ours; the caller guarantees the target.
                 unsafe { ptr::copy(from as *const u8, to as *mut u8, bytes) };
             }
             Work::CopyWithin { to, from, bytes } => {
@@ -80,7 +81,7 @@ impl Work {
                         "a copy of {bytes} bytes from {from:#x} to {to:#x} overlaps itself"
                     )));
                 }
-                // SAFETY: both are ours, and apart.
+                // SAFETY: both are ours and do not overlap.
                 unsafe { ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, bytes) };
             }
             Work::Fill { to, byte, bytes } => {
@@ -89,7 +90,7 @@ impl Work {
                 unsafe { ptr::write_bytes(to as *mut u8, byte, bytes) };
             }
             Work::Launch { function, launch, overlaps, ref arguments } => {
-                // SAFETY: as the caller states.
+                // SAFETY: the caller guarantees it.
                 return unsafe { run_kernel(function, launch, overlaps, arguments, state, options) };
             }
         }
@@ -99,7 +100,7 @@ impl Work {
 
 /// # Safety
 ///
-/// As of [`Driver::launch`](sortie_device::Driver::launch).
+/// As for [`Driver::launch`](sortie_device::Driver::launch).
 unsafe fn run_kernel(
     function: u64,
     launch: Launch,
@@ -117,7 +118,7 @@ unsafe fn run_kernel(
         launch,
         arguments: &arguments,
         regions: &memory.regions(),
-        // No two launches of a device are alike.
+        // Each launch of a device has a different seed.
         seed: options.seed.wrapping_add(launches.wrapping_mul(0xD1B5_4A32_D192_ED03)),
         resident_blocks: resident_blocks(&launch, options),
         segment_words: options.segment_words,
@@ -126,7 +127,7 @@ unsafe fn run_kernel(
         overlaps,
     };
     let fault = |message: String| Error::Fault(format!("kernel {}: {message}", function.name));
-    // SAFETY: the entry is of this module; the caller vouches for the arguments.
+    // SAFETY: the entry is from this module; the caller guarantees the arguments.
     let counts = unsafe { modules[&function.module].run(function.entry, &job) }.map_err(fault)?;
     if let Some(damage) = memory.damage() {
         return Err(fault(damage));
@@ -135,7 +136,7 @@ unsafe fn run_kernel(
     Ok(options.count.then(|| LaunchCounts { kernel: function.name.clone(), blocks, threads, counts }))
 }
 
-/// Blocks that the device holds at a time.
+/// The number of blocks that the device runs at a time.
 fn resident_blocks(launch: &Launch, options: &Options) -> u32 {
     let by_threads = THREADS_PER_MULTIPROCESSOR / launch.threads;
     let by_shared = options.shared_per_block.checked_div(launch.shared).unwrap_or(usize::MAX);
@@ -143,7 +144,7 @@ fn resident_blocks(launch: &Launch, options: &Options) -> u32 {
     (on_one * options.multiprocessors).min(RESIDENT_THREADS / launch.threads).max(1)
 }
 
-/// Whether a device would take a launch of that shape.
+/// Checks that a device would accept a launch of this shape.
 fn check(launch: &Launch, options: &Options) -> Result<(), String> {
     if launch.threads == 0 || launch.threads > THREADS_PER_BLOCK {
         return Err(format!("a block has 1 to {THREADS_PER_BLOCK} threads"));

@@ -1,5 +1,5 @@
-//! AddressSanitizer and UndefinedBehaviorSanitizer. They have to be there when a process starts and end it when they
-//! find something, so each test runs itself once more under them, with the kernel's name in the environment.
+//! AddressSanitizer and UndefinedBehaviorSanitizer. They must be loaded when a process starts, and end it when they
+//! find an error. So each test runs itself again under them, with the kernel's name in the environment.
 
 mod common;
 
@@ -12,10 +12,10 @@ use sortie_simt::{Options, Sanitizer};
 
 const KERNEL: &str = "SORTIE_SIMT_KERNEL";
 const SOURCE: &str = include_str!("kernels/address.cu");
-/// Bytes that the bench maps for stacks at a time.
+/// The bytes that the test bench maps for stacks at a time.
 const STACKS: usize = 10 << 20;
 
-/// What is run under the sanitizers.
+/// Runs under the sanitizers.
 #[test]
 fn child() {
     if let Ok(kernel) = env::var(KERNEL) {
@@ -37,13 +37,13 @@ fn run_kernel(kernel: &str) {
     }
 }
 
-/// As `child`; then the stacks of the thread are gone, and others use their addresses.
+/// Like `child`. Afterwards the thread and its stacks are gone, and other mappings use their addresses.
 #[test]
 fn child_that_maps() {
     if let Ok(kernel) = env::var(KERNEL) {
         thread::spawn(move || run_kernel(&kernel)).join().unwrap();
         let mapped: Vec<_> = (0..8).map(|_| MmapMut::map_anon(STACKS).unwrap()).collect();
-        // The sanitizer looks at what is copied.
+        // The sanitizer checks the memory that is copied.
         assert!(mapped.iter().all(|mapped| mapped.to_vec() == vec![0; STACKS]));
         println!("proper");
     }
@@ -78,7 +78,7 @@ fn a_proper_kernel_passes() {
     assert!(passed && printed.contains("proper"), "{printed}");
 }
 
-/// What a library had in the place of stacks was taken for out of bounds, now and then.
+/// The sanitizer sometimes reported reads of memory that was mapped at the former addresses of stacks.
 #[test]
 fn what_takes_the_place_of_stacks_may_be_read() {
     let (passed, printed) = run_in("child_that_maps", "proper");
@@ -107,7 +107,7 @@ fn they_do_not_go_with_counts() {
 #[test]
 fn a_process_without_them_says_so() {
     let error = sortie_simt::device(Options { sanitizer: Sanitizer::Address, ..Options::default() });
-    // Under the sanitizers themselves there is nothing to see.
+    // Under the sanitizers, the device can be created.
     if env::var(KERNEL).is_err() {
         assert!(matches!(error, Err(Error::NoDevice { reason }) if reason.contains("address_sanitizer")));
     }

@@ -1,4 +1,4 @@
-//! Proper kernels pass, under many seeds and sizes, and do what they should.
+//! Correct kernels pass with many seeds and sizes, and compute the right results.
 
 mod common;
 
@@ -85,7 +85,7 @@ fn blocks_look_back() {
     }
 }
 
-/// The bench is slow, but not so slow that nobody runs it.
+/// The test bench is slow, but fast enough for tests.
 #[test]
 fn a_thousand_keys_take_about_a_millisecond() {
     let device = device(0, Sanitizer::None);
@@ -125,7 +125,7 @@ fn copies_between_devices_stay_within_both() {
     let mut found = vec![0; 50];
     stream.copy_out(&mut found, to.range(10..60)).unwrap();
     assert_eq!(found, [7; 50]);
-    // The third call of this device was asked to fail, and what is not the other's is no source.
+    // The third operation of this device was asked to fail. Memory of another device is not a valid source.
     assert!(copy(to.range(10..60), from.view()).is_err());
     let error = copy(to.range(0..50), to.range(50..100)).unwrap_err().to_string();
     assert!(error.contains("no allocation holds"), "{error}");
@@ -142,6 +142,6 @@ fn events_of_another_device_are_refused() {
     stream.record(&own).unwrap();
     there.stream().unwrap().record(&foreign).unwrap();
     assert!(matches!(own.milliseconds_since(&foreign), Err(Error::ForeignEvent { .. })));
-    // Devices of one kind may wait for each other.
+    // Devices of the same kind can wait for each other.
     stream.wait_for(&foreign).unwrap();
 }

@@ -1,5 +1,5 @@
-//! What is said where there is no compiler. The choice of one is made once in a process, so the test runs itself with
-//! another environment.
+//! The error message if there is no compiler. A process chooses its compiler only once, so the test runs itself again
+//! with another environment.
 
 use std::env;
 use std::process::Command;

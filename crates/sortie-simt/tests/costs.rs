@@ -1,4 +1,4 @@
-//! Known costs are counted as they are.
+//! Kernels with known costs are counted correctly.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn counts(kernel: &str, options: Options) -> Counts {
     launches[0].counts
 }
 
-/// The same under every seed, with and without the race detector.
+/// The counts, which must be the same with every seed, with and without the race detector.
 fn of(kernel: &str) -> Counts {
     let expected = counts(kernel, Options::default());
     for seed in 1..6 {

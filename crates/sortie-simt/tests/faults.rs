@@ -1,4 +1,4 @@
-//! Kernels that do what they must not are found out, with the lines; their proper peers are let be.
+//! Faults of kernels are reported with their lines; similar kernels without the fault pass.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn lines(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| common::line("faults", SOURCE, text)).collect()
 }
 
-/// The kernel fails under every seed, and each time the message holds the parts and the lines.
+/// The kernel fails with every seed, and each message contains all parts and lines.
 #[track_caller]
 fn found(kernel: &str, sanitizer: Sanitizer, parts: &[&str], at: &[&str]) {
     for seed in 0..8 {
@@ -182,7 +182,7 @@ fn broken_promises() {
 fn asynchronous_copies() {
     let copied = let_be("copy_waited_for", Sanitizer::Race);
     assert_eq!(copied[..32], [1; 32]);
-    // What is read before the copy is there is whatever was in shared memory.
+    // A read before the copy is complete gets the previous content of shared memory.
     assert_ne!(let_be("copy_read_early", Sanitizer::None)[..32], [1; 32]);
     found("copy_left_alone", Sanitizer::None, &["asynchronous"], &["// copy_left_alone"]);
 }

@@ -1,4 +1,4 @@
-//! Memory of streams, and graphs.
+//! Memory allocated in stream order, and graphs.
 
 mod common;
 
@@ -73,7 +73,7 @@ fn a_graph_does_its_work_anew_each_time() {
     for add in [0, 1000] {
         let mut keys_now: Vec<u32> = before.iter().map(|key| key * 7 % 100 + add).collect();
         stream.copy_in(keys.view(), &keys_now).unwrap();
-        // SAFETY: keys and kernel are there, and the keys are used by nothing else.
+        // SAFETY: the keys and the kernel still exist, and nothing else uses the keys.
         unsafe { graph.launch(&stream).unwrap() };
         stream.copy_out(&mut found, keys.view()).unwrap();
         keys_now.sort_unstable();
@@ -83,7 +83,7 @@ fn a_graph_does_its_work_anew_each_time() {
     assert_eq!(bench.device().free_memory(), free, "a graph gives back its memory");
 }
 
-/// So that a sort that could not be captured on a device cannot be captured here.
+/// A sort that cannot be captured on a real device cannot be captured on the test bench either.
 #[test]
 fn what_waits_is_not_captured() {
     let bench = Bench::new(Options::default()).unwrap();
@@ -91,7 +91,7 @@ fn what_waits_is_not_captured() {
     let word = device.alloc::<u32>(1).unwrap();
     let read_back = || stream.copy_out(&mut [0], word.view());
     assert!(stream.capture(read_back).unwrap_err().to_string().contains("captured"));
-    // Even where the error is hidden.
+    // This holds even if the closure hides the error.
     let hides = || {
         let _ = read_back();
         Ok::<_, Error>(())
@@ -103,7 +103,7 @@ fn what_waits_is_not_captured() {
         done.wait()
     };
     assert!(stream.capture(waits).unwrap_err().to_string().contains("captured"));
-    // The stream is as before.
+    // The stream can be used as before.
     read_back().unwrap();
     waits().unwrap();
 }

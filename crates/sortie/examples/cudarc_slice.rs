@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let view = View::<f32>::from_raw(address, keys);
         (view, Stream::borrowed(gpu.device(), stream.cu_stream() as u64))
     };
-    // SAFETY: whatever else uses the matrix comes later on the same stream.
+    // SAFETY: all other work that uses the matrix comes later on the same stream.
     let sort =
         unsafe { gpu.sort_segments(&ours, view, DeviceSegments::Length(COLUMNS as u64), Order::default())? };
     // The sort may not have run yet. Meanwhile, more work can be enqueued behind it.

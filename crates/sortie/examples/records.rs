@@ -1,4 +1,4 @@
-//! Sorts records by two columns: by team, and within a team the highest score first, those without one last.
+//! Sorts records by two columns: by team, and within a team by score, highest first, with missing scores last.
 
 use sortie::columns::{Column, encode};
 use sortie::{Error, Order, Sorter};

@@ -1,4 +1,5 @@
-//! Sorts the peaks of every spectrum in an MGF file, by default one that is shown here, by intensity, the largest first.
+//! Sorts the peaks of every spectrum in an MGF file by intensity, largest first. By default, the file is the one in
+//! this program.
 
 use sortie::{Segments, Sorter};
 use sortie_formats::spectra::{Room, mgf};
@@ -21,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::env::args().nth(1).map_or(Ok(TEXT.to_owned()), std::fs::read_to_string)?;
     let spectra = mgf::parse(text.as_bytes(), &Room::unlimited()).map_err(|error| error.problem)?;
 
-    // One array of all keys, the spectra its segments; the payload is each peak's place in its spectrum.
+    // All keys are in one array, whose segments are the spectra. The payload is the index of each peak in its spectrum.
     let segments = &spectra.peaks().offsets;
     let mut keys = spectra.peaks().intensity.clone();
     let mut indices: Vec<u32> = segments.windows(2).flat_map(|s| 0..(s[1] - s[0]) as u32).collect();

@@ -1,5 +1,5 @@
-//! Several columns as one key: rows of bytes that compare (as `memcmp` does) the way the columns do, left to
-//! right, each with an [`Order`] of its own.
+//! Encodes several columns as one key: rows of bytes that compare (with `memcmp`) as the columns do from left to right,
+//! each with an [`Order`] of its own.
 //!
 //! ```
 //! use sortie::columns::{Column, Cursor, encode};
@@ -18,10 +18,10 @@
 //!
 //! # Encoding
 //!
-//! A cell starts with a tag: 0 for a null that goes first, 1 for a value, 2 for a null that goes last. A number
-//! follows as its order-preserving code, big-endian, in as many bytes as its type has. A string follows with
-//! byte 0 written as 1 1 and byte 1 as 1 2, closed by a 0; where it descends, all of that complemented. So a
-//! cell says where it ends, and no cell's encoding is the beginning of another's in its column.
+//! A cell starts with a tag: 0 for a null that sorts first, 1 for a value, 2 for a null that sorts last. A number
+//! follows as its order-preserving code, big-endian, in as many bytes as its type has. A string follows with byte 0
+//! written as 1 1 and byte 1 as 1 2, and ends with a 0. If a string descends, all of its bytes are complemented. So the
+//! end of a cell can be recognised, and no encoded cell is a prefix of another in its column.
 
 use std::fmt;
 
@@ -36,11 +36,11 @@ const NULL_LAST: u8 = 2;
 
 /// Ends a string.
 const END: u8 = 0;
-/// Stands before `END + 1` for the byte [`END`], before `ESCAPE + 1` for itself.
+/// Written before `END + 1` for the byte [`END`], and before `ESCAPE + 1` for the byte itself.
 const ESCAPE: u8 = 1;
 
-/// Appends a string's cell to a row: a byte that tells a null from a value; for a value its bytes, where each 0 and 1 takes
-/// two, and one more byte. O(bytes). Allocates if the row has no room.
+/// Appends the cell of a string to a row: a byte that distinguishes nulls from values; for a value its bytes, where
+/// each 0 and 1 takes two bytes, and one more byte. O(bytes). Allocates if the row has no room.
 ///
 /// ```
 /// use sortie::{Order, columns};
@@ -65,8 +65,8 @@ pub fn push_bytes(row: &mut Vec<u8>, cell: Option<&[u8]>, order: Order) {
     }
 }
 
-/// Appends a number's cell to a row: a byte that tells a null from a value, and the bytes of the number. Allocates if the row
-/// has no room.
+/// Appends the cell of a number to a row: a byte that distinguishes nulls from values, and the bytes of the number.
+/// Allocates if the row has no room.
 ///
 /// ```
 /// use sortie::{Order, columns};
@@ -175,7 +175,7 @@ impl<'a> Cursor<'a> {
         Ok(Some(number))
     }
 
-    /// What follows the tag of a value. For a null, `None`, and the cursor moves on.
+    /// The bytes after the tag of a value. `None` for a null, which is skipped.
     fn value(&mut self, order: Order) -> Result<Option<&'a [u8]>, CellError> {
         match (self.row.get(self.at), order.nulls) {
             (Some(&VALUE), _) => Ok(Some(&self.row[self.at + 1..])),

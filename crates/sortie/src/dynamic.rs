@@ -113,7 +113,7 @@ impl Dtype {
         self.layout().0
     }
 
-    /// What a [`Request`](crate::request::Request) says of keys of this type, for [`Sorter::explain`].
+    /// What a [`Request`](crate::request::Request) says about keys of this type, for [`Sorter::explain`].
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {

@@ -64,7 +64,7 @@ impl From<sortie_device::Error> for Error {
     }
 }
 
-/// Which memory does not suffice.
+/// The memory that does not suffice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bound {

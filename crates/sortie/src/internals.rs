@@ -1,4 +1,5 @@
-//! What the workspace's own crates need of the engines beside the public interface, which this is no part of.
+//! What other crates of this workspace need from the engines beyond the public interface. It is not part of that
+//! interface.
 
 use crate::compose::strings::by_cut;
 use crate::cpu::strings::Cut;
@@ -7,7 +8,7 @@ use crate::gpu::{self, Allowed, Gpu};
 use crate::key::{Form, TotalOrder, Transform};
 use crate::{Error, Order, Report};
 
-/// Headers that kernels outside of this crate include.
+/// Headers that kernels outside this crate include.
 pub const SIMT_HEADER: &str = include_str!("../kernels/common/simt.cuh");
 pub const CODE_HEADER: &str = include_str!("../kernels/common/code.cuh");
 pub const SCAN_HEADER: &str = include_str!("../kernels/common/scan.cuh");
@@ -18,8 +19,8 @@ pub fn float_transform() -> [u64; 4] {
     Transform::<u32>::new(code, Order::default()).numbers()
 }
 
-/// What of each string goes to the device: the two ways of Drozd, Pericas and Matsuoka, "Efficient string sorting on multi-
-/// and many-core architectures" (2014), to sort strings in host memory by a GPU.
+/// What is sent to the device for each string. These are the two ways of Drozd, Pericas and Matsuoka, "Efficient string
+/// sorting on multi- and many-core architectures" (2014), to sort strings in host memory with a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
     /// All of its bytes, as in section III: the device sorts to the end.
@@ -28,14 +29,14 @@ pub enum Sent {
     Cut,
 }
 
-/// Writes the indices of the strings in order, by a GPU and the threads of the current rayon pool. Stable. The way is the
-/// caller's choice; [`Sorter::argsort_strings`](crate::Sorter::argsort_strings) has the same two and takes the one that a
-/// sample says is faster.
+/// Writes the indices of the strings in order, with a GPU and the threads of the current rayon pool. Stable. The caller
+/// chooses the way; [`Sorter::argsort_strings`](crate::Sorter::argsort_strings) has the same two and takes the one that
+/// a sample shows to be faster.
 ///
-/// Here a cut is a word of 8 bytes, which holds the more symbols the smaller the alphabet is.
+/// Here, a cut string is a word of 8 bytes; the smaller the alphabet, the more symbols it holds.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] if there are not as many indices as strings, and those of
+/// [`Error::LengthMismatch`] if the numbers of indices and strings differ, and the errors of
 /// [`Sorter::argsort_strings`](crate::Sorter::argsort_strings).
 pub fn argsort_sent_strings<S: AsRef<[u8]> + Sync>(
     gpu: &Gpu,

@@ -74,7 +74,7 @@
 //! - Every sort takes at most O(n log n) comparisons of keys or codes; [`Algorithm::Bitonic`] takes O(n log^2 n). The time for
 //!   strings grows with the number of bytes that tell them apart.
 
-// Much of the documentation links to what needs the feature.
+// Much of the documentation links to items that need the feature.
 #![cfg_attr(not(feature = "gpu"), allow(rustdoc::broken_intra_doc_links))]
 
 mod cache_line;

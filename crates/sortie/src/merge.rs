@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 /// A tournament among sources numbered from 0, won by the source whose head comes first. Stable: among equal heads, the lowest
 /// number wins.
 ///
-/// An exhausted source takes part as one that compares greater than every other; once it wins, all are exhausted.
-/// `⌈log2 k⌉` comparisons a step. Allocates 8 bytes a source, and 16 more while it is made.
+/// An exhausted source takes part as one that compares greater than every other; once it wins, all are exhausted. Each
+/// step takes `⌈log2 k⌉` comparisons. Allocates 8 bytes per source, and 16 more during construction.
 ///
 /// ```
 /// use sortie::merge::Tournament;
@@ -33,7 +33,7 @@ use std::cmp::Ordering;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Tournament {
-    /// The winner of all at 0; the loser at inner node `i` at `i`. Source `s` enters at node `(s + k) / 2`.
+    /// At 0 the overall winner; at `i` the loser at inner node `i`. Source `s` enters at node `(s + k) / 2`.
     nodes: Vec<usize>,
 }
 
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Merges by the first of each pair.
+    /// Merges by the first field of each pair.
     fn merge(sources: &[Vec<(u8, usize)>]) -> Vec<(u8, usize)> {
         let mut sources: Vec<_> = sources.iter().map(|source| source.iter().copied().peekable()).collect();
         let mut merged = Vec::new();

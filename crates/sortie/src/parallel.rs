@@ -1,12 +1,12 @@
-//! Work that the threads of the current rayon pool share. Rayon calls it through a pointer, so that its code is compiled once
-//! and not for every type of key: that was a third of what the compiler had to do for a program that sorts.
+//! Work that the threads of the current rayon pool share. Rayon calls it through a pointer, so that its code is
+//! compiled once and not for every type of key: for a program that sorts, that was a third of the compiler's work.
 
 use std::sync::{Mutex, PoisonError};
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-/// Keys or strings, at least, of a task where threads share the work.
+/// The least number of keys or strings in a task, if threads share the work.
 pub(crate) const ITEMS_A_TASK: usize = 1 << 16;
 
 /// Runs `work` on a thread of the pool.
@@ -71,7 +71,7 @@ pub(crate) fn collect<T: Sync, R: Send>(
     results
 }
 
-/// Whether `work` is true of all items. Not all are looked at once one was found of which it is not.
+/// Whether `work` returns true for all items. Stops early once it has returned false for one.
 pub(crate) fn all<T: Send>(
     threads: usize,
     items: impl IntoIterator<Item = T>,

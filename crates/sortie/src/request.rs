@@ -22,7 +22,7 @@ pub struct Request {
     pub keys: KeyForm,
     /// What moves with them.
     pub beside: Beside,
-    /// How many keys there are, of all segments together.
+    /// The number of keys, of all segments together.
     pub n: usize,
     /// Direction, and where NaNs and nulls go.
     pub order: Order,
@@ -94,20 +94,20 @@ pub enum Beside {
 pub struct Budget {
     /// Threads of the current rayon pool that may work; with 1, rayon is not called.
     pub threads: usize,
-    /// Most scratch in bytes, pinned memory and a device's included.
+    /// The most scratch in bytes, including pinned memory and device memory.
     pub memory: u64,
-    /// Bytes of it that are held already.
+    /// Bytes of that which are already held.
     pub held: u64,
 }
 
-/// How long segments are.
+/// The lengths of segments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lengths {
-    /// Keys that are in segments of 2 to the i keys, up to twice as many.
+    /// At index i, the number of keys in segments of at least 2^i and less than 2^(i + 1) keys.
     pub keys_by_log: [u64; 64],
     /// Keys of the longest segment.
     pub longest: u64,
-    /// The number of offsets between them; `None` for segments of one length.
+    /// The number of offsets that delimit them; `None` for segments of one length.
     pub offsets: Option<u64>,
 }
 
@@ -118,7 +118,7 @@ impl Request {
         self.beside.is_stable()
     }
 
-    /// Bytes of what moves with a key. Indices have 8.
+    /// Bytes of what moves with a key. Indices count as 8.
     pub(crate) fn bytes_beside(&self) -> usize {
         match self.beside {
             Beside::Nothing => 0,
@@ -130,7 +130,7 @@ impl Request {
 
 #[cfg(feature = "gpu")]
 impl Request {
-    /// Bytes of the keys; for strings, of the words that tell them apart.
+    /// Bytes of the keys; for strings, bytes of the words that tell them apart.
     pub(crate) fn bytes(&self) -> usize {
         let each = match self.keys {
             KeyForm::Number { bytes, .. } | KeyForm::Compound { bytes } => bytes,

@@ -1,7 +1,7 @@
-//! Scratch memory: asked for before it is needed, on huge pages where the system has them.
+//! Scratch memory: allocated before work starts, on huge pages if the system has them.
 //!
-//! A distribution writes to a thousand places at once. On pages of 4 KB each has a page of its own, and most
-//! stores wait for the page table; huge pages also spare most page faults.
+//! A distribution writes to a thousand places at once. With pages of 4 KB, each place is on a page of its own, and most
+//! stores wait for the page table. Huge pages avoid that, and most page faults.
 
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
@@ -14,15 +14,15 @@ use rayon::prelude::*;
 
 use crate::{Bound, Error};
 
-/// Bytes of scratch from which it is mapped, on huge pages, of which it then takes four or more.
+/// From this many bytes on, scratch is mapped on huge pages, of which it then takes four or more.
 const MAP_SCRATCH_FROM_BYTES: usize = 8 << 20;
 
-/// Bytes of scratch that one task gives back to the system: some hundred huge pages. A copy of 40 GB took one thread more than a
-/// second.
+/// Bytes of scratch that one task returns to the system: a little over a hundred huge pages. For a copy of 40 GB, one
+/// thread took more than a second.
 #[cfg(all(target_os = "linux", feature = "gpu"))]
 const FREED_BY_A_TASK_BYTES: usize = 256 << 20;
 
-/// Room for items that need not be dropped.
+/// Memory for items that need not be dropped.
 pub(crate) struct Scratch<T> {
     memory: Memory<T>,
     len: usize,
@@ -40,16 +40,16 @@ pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, Error> {
     Ok(held)
 }
 
-/// The error where the system refuses `bytes` bytes.
+/// The error if the system refuses `bytes` bytes.
 fn refused(bytes: usize) -> Error {
     let hint = "sort in parts, or free some";
     Error::Memory { bound: Bound::Host, needed: bytes as u64, available: 0, hint }
 }
 
 impl<T> Scratch<T> {
-    /// Room for `len` items, or an error that says how much that is.
+    /// Allocates memory for `len` items, or returns an error that says how much was needed.
     pub(crate) fn new(len: usize) -> Result<Self, Error> {
-        // Items of a caller's that have no size may be more than addresses.
+        // A caller's items of size zero may be more than there are addresses.
         let bytes = len.saturating_mul(size_of::<T>());
         if isize::try_from(bytes).is_err() {
             return Err(refused(bytes));
@@ -70,41 +70,41 @@ impl<T> Scratch<T> {
 }
 
 impl<T> Scratch<T> {
-    /// As items.
+    /// The memory as items.
     ///
     /// # Safety
-    /// All of it has been written, with items or what are some for any bytes.
+    /// All of it has been written, with valid items, or any bytes are valid items.
     pub(crate) unsafe fn written(&self) -> &[T] {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len()) }
     }
 
-    /// As items that may change.
+    /// The memory as mutable items.
     ///
     /// # Safety
     /// As [`Scratch::written`].
     pub(crate) unsafe fn written_mut(&mut self) -> &mut [T] {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), self.len()) }
     }
 }
 
-/// What part of scratch is aligned for items of another type, as room for those.
+/// The part of scratch that is aligned for items of another type, as memory for those.
 pub(crate) fn room_for<T>(scratch: &mut [MaybeUninit<u64>]) -> &mut [MaybeUninit<T>] {
-    // SAFETY: as all of it may be uninitialised, any bytes will do.
+    // SAFETY: all of it may be uninitialised, so any bytes will do.
     unsafe { scratch.align_to_mut() }.1
 }
 
 #[cfg(feature = "gpu")]
 impl<T: Sync> Scratch<T> {
-    /// Gives the memory back by all threads of the current rayon pool. One gives back some 30 GB in a second.
+    /// Frees the memory with all threads of the current rayon pool. One thread frees about 30 GB per second.
     pub(crate) fn free_in_parallel(self) {
         #[cfg(target_os = "linux")]
         if let Memory::Map(map) = &self.memory {
             let parts = (0..map.len()).into_par_iter().step_by(FREED_BY_A_TASK_BYTES);
             parts.for_each(|start| {
                 let len = FREED_BY_A_TASK_BYTES.min(map.len() - start);
-                // SAFETY: nobody reads what was there: it goes with `self`. That it fails does no harm.
+                // SAFETY: nobody reads the contents, which are dropped with `self`. If it fails, that does no harm.
                 let _ = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, start, len) };
             });
         }
@@ -114,10 +114,10 @@ impl<T: Sync> Scratch<T> {
 
 #[cfg(feature = "gpu")]
 impl<T: Pod> Scratch<T> {
-    /// As bytes, to be written.
+    /// The memory as bytes to be written.
     pub(crate) fn bytes_mut(&mut self) -> &mut [MaybeUninit<u8>] {
         let (at, len) = (self.as_mut_ptr().cast(), size_of_val(&**self));
-        // SAFETY: the same memory; any bytes are an item.
+        // SAFETY: the same memory; any bytes are a valid item.
         unsafe { std::slice::from_raw_parts_mut(at, len) }
     }
 }

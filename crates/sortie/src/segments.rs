@@ -4,18 +4,18 @@ use std::ops::Range;
 
 use crate::Error;
 
-/// How a slice of keys falls into segments.
+/// How a slice of keys is divided into segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Segments<'a> {
-    /// Segments of one length, which divides the number of keys (any length where there are no keys).
+    /// Segments of one length, which divides the number of keys (if there are no keys, any length will do).
     Length(usize),
-    /// Segment `i` is `offsets[i]..offsets[i + 1]`; offsets never go backwards and stay within the keys.
-    /// Keys before the first offset and after the last are left as they are.
+    /// Segment `i` is `offsets[i]..offsets[i + 1]`. Offsets never decrease and stay within the keys. Keys before the
+    /// first offset and after the last are left as they are.
     Offsets(&'a [usize]),
 }
 
 impl<'a> Segments<'a> {
-    /// Whether they fit `keys` keys.
+    /// Checks that the segments fit `keys` keys.
     pub(crate) fn check(self, keys: usize) -> Result<(), Error> {
         match self {
             Segments::Length(0) if keys > 0 => {
@@ -42,7 +42,7 @@ impl<'a> Segments<'a> {
         }
     }
 
-    /// How many there are in `keys` keys.
+    /// The number of segments in `keys` keys.
     pub(crate) fn count(self, keys: usize) -> usize {
         match self {
             Segments::Length(0) => 0,

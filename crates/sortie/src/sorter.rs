@@ -103,7 +103,8 @@ impl Sorter {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for what no engine does; [`Error::Device`] if a device that was named is not available.
+    /// [`Error::Unsupported`] if no engine has the requested sort; [`Error::Device`] if a device that was named is not
+    /// available.
     pub fn explain(&self, request: &Request) -> Result<Plan, Error> {
         plan::plan(request, &on_gpus::machine_to_explain(request)?)
     }
@@ -170,9 +171,9 @@ impl Sorter {
     /// Writes the indices of the keys in order: `keys[indices[0]]` comes first. Stable, unless the sorter was built with
     /// `.unstable()`.
     ///
-    /// Scratch on the CPU as in the [table](crate#memory-panics-and-gpus); with [`Algorithm::Merge`] a copy of the indices,
-    /// by one thread as for [`Sorter::sort_by`]. On a GPU as for [`Sorter::sort_pairs`] with payloads of 4 bytes, and 4 bytes a
-    /// key on the host.
+    /// Scratch on the CPU is as in the [table](crate#memory-panics-and-gpus); with [`Algorithm::Merge`] it is a copy of
+    /// the indices, or with one thread as for [`Sorter::sort_by`]. On a GPU it is as for [`Sorter::sort_pairs`] with
+    /// payloads of 4 bytes, and 4 bytes per key on the host.
     ///
     /// # Errors
     /// As [`Sorter::sort_pairs`], and [`Error::Unsupported`] if the index type is too narrow for the keys.
@@ -180,7 +181,7 @@ impl Sorter {
         self.argsort_holding(keys, indices, 0)
     }
 
-    /// The same if `held` bytes of the memory limit are taken already.
+    /// The same if `held` bytes of the memory limit are already taken.
     fn argsort_holding<K: Key, I: Index>(
         &self,
         keys: &[K],
@@ -217,7 +218,8 @@ impl Sorter {
         Ok(request)
     }
 
-    /// Sorts each segment on its own, in place. Takes at most O(n log l), if the longest of the segments has `l` of `n` keys.
+    /// Sorts each segment on its own, in place. Takes at most O(n log l) time for `n` keys if the longest segment has
+    /// `l`.
     ///
     /// On the CPU, threads sort segments side by side. Scratch is at most that of [`Sorter::sort`], except that each thread has
     /// its own counters for keys of 8 and 16 bits. Keys that are not numbers take none.
@@ -255,10 +257,10 @@ impl Sorter {
     ///
     /// Scratch on the CPU, for each thread:
     ///
-    /// - 40 bytes a key of the longest segment that it sorts (84 for keys of 128 bits), at most 328 KB (689 KB);
-    /// - where that has more than 8192 keys, a copy of it, at least 16 bytes a key; where NaNs are equal 16 bytes a key
-    ///   and its keys; of up to 131,072 keys, also the size of a key and 8 bytes for each;
-    /// - for keys that are not numbers, 40 bytes a key of that segment in place of both.
+    /// - 40 bytes per key of the longest segment that it sorts (84 for keys of 128 bits), at most 328 KB (689 KB);
+    /// - if that segment has more than 8192 keys, also a copy of it, at least 16 bytes per key, or if NaNs are equal,
+    ///   16 bytes per key and a copy of its keys; up to 131,072 keys, also the size of a key and 8 bytes for each;
+    /// - for keys that are not numbers, 40 bytes per key of that segment instead of all this.
     ///
     /// On a GPU it is that of [`Sorter::sort_segments`], with the bytes of the payload added to those of the key, and 8 bytes
     /// per key on the host for payloads of other sizes than 4, 8 and 16 bytes.
@@ -277,10 +279,10 @@ impl Sorter {
     /// If the system refuses scratch that the limit allows.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::Segments`] if they do not fit the keys; [`Error::Memory`] if the limit
-    /// does not leave room for the scratch; [`Error::Unsupported`] for an algorithm that does not apply to such keys or
-    /// cannot be stable; [`Error::Device`] if a device is not available, or fails: keys are a permutation then, and each
-    /// payload is with its key.
+    /// [`Error::LengthMismatch`]; [`Error::Segments`] if the segments do not fit the keys; [`Error::Memory`] if the
+    /// limit does not leave room for the scratch; [`Error::Unsupported`] for an algorithm that does not apply to such
+    /// keys or cannot be stable; [`Error::Device`] if a device is not available or fails: the keys are then a
+    /// permutation, and each payload is with its key.
     pub fn sort_pairs_segments<K: Key, V: Send>(
         &self,
         keys: &mut [K],
@@ -298,14 +300,15 @@ impl Sorter {
         self.run_on_cpu(request, |job| cpu::wide::sort_pairs_segments(keys, payload, segments, order, job))
     }
 
-    /// Writes the indices of the keys of every segment in order, counted from its start. Keys stay as they are, and so do indices
-    /// that belong to no segment. Stable, unless the sorter was built with `.unstable()`. Time as of [`Sorter::sort_segments`].
+    /// Writes the indices of the keys of each segment in order, counted from the start of the segment. Keys do not
+    /// move, and indices that belong to no segment are not written. Stable, unless the sorter was built with
+    /// `.unstable()`. Takes the time of [`Sorter::sort_segments`].
     ///
     /// Scratch on the CPU, for each thread:
     ///
-    /// - 40 bytes a key of the longest segment that it sorts (84 for keys of 128 bits), at most 328 KB (689 KB);
-    /// - where that has more than 8192 keys, a copy of it and 8 bytes a key;
-    /// - for keys that are not numbers, 32 bytes a key of that segment in place of both.
+    /// - 40 bytes per key of the longest segment that it sorts (84 for keys of 128 bits), at most 328 KB (689 KB);
+    /// - if that segment has more than 8192 keys, also a copy of it and 8 bytes per key;
+    /// - for keys that are not numbers, 32 bytes per key of that segment instead of both.
     ///
     /// On a GPU it is that of [`Sorter::sort_segments`], with 4 more bytes per key on the device, and 4 bytes per key on the
     /// host.
@@ -341,7 +344,7 @@ impl Sorter {
         self.run_on_cpu(request, |job| cpu::wide::argsort_segments(keys, indices, segments, order, job))
     }
 
-    /// The request for segments, which must fit the keys. Their lengths are looked at where they decide something.
+    /// The request for segments, which must fit the keys. Their lengths are read only if something depends on them.
     fn segments_request(
         &self,
         keys: KeyForm,
@@ -375,7 +378,7 @@ impl Sorter {
         Ok(request)
     }
 
-    /// Whether `n` keys are so few that a plan and a report would take as long as the sort.
+    /// Whether there are so few keys that a plan and a report would take as long as the sort.
     fn sorts_at_once(&self, n: usize) -> bool {
         n <= FEW && self.is_left_to_cpu()
     }
@@ -386,8 +389,8 @@ impl Sorter {
         algorithm == Algorithm::Auto && matches!(engine, Engine::Auto | Engine::Cpu)
     }
 
-    /// Plans the request and runs the plan on data. What [`Engine::Auto`] cannot do on a GPU, the CPU does; `on_gpus` then leaves the
-    /// data in an order in which that is possible.
+    /// Plans the request and runs the plan on the data. If a GPU fails under [`Engine::Auto`], the CPU sorts; `on_gpus`
+    /// must leave the data in a state in which that is possible.
     fn run<D: ?Sized + Send>(
         &self,
         request: Request,
@@ -413,7 +416,7 @@ impl Sorter {
         Ok(report)
     }
 
-    /// The same for what no GPU does.
+    /// The same for requests that no GPU can carry out.
     fn run_on_cpu(
         &self,
         request: Request,
@@ -423,7 +426,7 @@ impl Sorter {
         self.run(request, &mut (), on_gpus, |_, job| on_cpu(job))
     }
 
-    /// Runs `work` where this sorter's threads are, if there are to be several, and tells it how many.
+    /// Runs `work` in this sorter's pool if several threads are to work, and passes it their number.
     fn in_pool<R: Send>(&self, threads: usize, work: impl FnOnce(usize) -> R + Send) -> R {
         match &self.pool {
             Some(pool) if threads > 1 => parallel::install(pool, || work(threads)),
@@ -431,7 +434,7 @@ impl Sorter {
         }
     }
 
-    /// How many threads are to work on `n` items, of which several share so many.
+    /// How many threads work on `n` items, if several are used from `from` items on.
     fn threads(&self, n: usize, from: usize) -> usize {
         if self.choices.threads == Some(1) || n < from {
             return 1;
@@ -446,7 +449,7 @@ fn machine_without_gpu() -> &'static Machine {
     &MACHINE
 }
 
-/// What moves with `n` keys: a payload each.
+/// What moves with `n` keys: a payload for each.
 fn payload_for<V>(n: usize, payload: &[V]) -> Result<Beside, Error> {
     same_length("payload", n, payload.len())?;
     Ok(Beside::Payload { bytes: size_of::<V>(), stable: true })

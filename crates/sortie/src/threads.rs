@@ -6,8 +6,9 @@ use std::sync::OnceLock;
 
 use rayon::ThreadPoolBuilder;
 
-/// The threads of the rayon pool that the caller is in, or of the global one, which is started where it was not. 1 where the
-/// system refuses its threads: rayon would panic, and a sort needs no more than the caller's.
+/// The number of threads of the rayon pool that the caller is in, or else of the global pool, which is started if
+/// necessary. Returns 1 if the system refuses to start its threads: rayon would panic, but a sort can do with the
+/// caller's thread.
 pub(crate) fn of_current_pool() -> usize {
     static IS_THERE: OnceLock<bool> = OnceLock::new();
     if rayon::current_thread_index().is_some() {
@@ -15,9 +16,9 @@ pub(crate) fn of_current_pool() -> usize {
     }
     let start = || match ThreadPoolBuilder::new().build_global() {
         Ok(()) => true,
-        // It has a source where threads were refused, which rayon does not try again.
+        // The error has a source if threads were refused; rayon does not try again then.
         Err(error) if error.source().is_some() => false,
-        // Somebody else has started it, or was refused.
+        // Somebody else has started the pool, or has been refused.
         Err(_) => panic::catch_unwind(rayon::current_num_threads).is_ok(),
     };
     if *IS_THERE.get_or_init(start) { rayon::current_num_threads() } else { 1 }

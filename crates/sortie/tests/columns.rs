@@ -14,7 +14,7 @@ fn orders() -> impl Strategy<Value = Order> {
     })
 }
 
-/// Strings that meet the escapes often.
+/// Strings that often contain bytes which are escaped.
 fn strings() -> impl Strategy<Value = Option<Vec<u8>>> {
     let byte = prop_oneof![Just(0u8), Just(1), Just(2), Just(0xfe), Just(0xff), any::<u8>()];
     proptest::option::of(proptest::collection::vec(byte, 0..6))
@@ -32,7 +32,7 @@ fn number_row<K: Number>(cell: Option<K>, order: Order) -> Vec<u8> {
     row
 }
 
-/// Every beginning of a row is refused, and the cursor stays.
+/// Every truncated row is refused, and the cursor does not move.
 fn truncated_is_refused<T>(row: &[u8], pop: impl Fn(&mut Cursor) -> Result<T, sortie::columns::CellError>) {
     for end in 0..row.len() {
         let mut cursor = Cursor::new(&row[..end]);
@@ -123,7 +123,7 @@ proptest! {
         }
     }
 
-    /// Any bytes are read or refused; what is read encodes to the same bytes.
+    /// Any bytes are either read or refused; a value that was read encodes to the same bytes.
     #[test]
     fn what_decodes_is_canonical(row in proptest::collection::vec(prop_oneof![0u8..3, 253u8..], 0..12), order in orders()) {
         let mut cursor = Cursor::new(&row);

@@ -1,4 +1,4 @@
-//! Opting in to GPUs: what is kept on disk, in a process of its own.
+//! Opting in to GPUs with the rates that are stored on disk, in a process of its own.
 
 use sortie::{Enabled, enable_gpu};
 use sortie::{Ran, Segments, Sorter, rates};

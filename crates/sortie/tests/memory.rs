@@ -1,4 +1,4 @@
-//! What a sort takes from the allocator, counted: no more than promised, and no more than its report says.
+//! Counts what a sort allocates: no more than promised, and no more than its report says.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -30,10 +30,10 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting { held: AtomicUsize::new(0), peak: AtomicUsize::new(0) };
 
-/// What threads, queues and reports take, whatever the input, and the codes and words of a bucket for each thread.
+/// What threads, queues and reports take for any input, and the codes and words of a bucket for each thread.
 const SMALL: usize = 512 << 10;
 
-/// Runs a sort, whose scratch may be so many bytes at most.
+/// Runs a sort whose scratch may have at most `allowed` bytes.
 fn within(what: &str, allowed: usize, sort: impl FnOnce() -> Result<Report, sortie::Error>) {
     let before = ALLOCATOR.held.load(Relaxed);
     ALLOCATOR.peak.store(before, Relaxed);
@@ -44,7 +44,7 @@ fn within(what: &str, allowed: usize, sort: impl FnOnce() -> Result<Report, sort
     assert!(taken <= said + SMALL, "{what}: took {taken} bytes, reports {said}");
 }
 
-/// One test, so that no other takes memory meanwhile.
+/// One single test, so that no other test allocates meanwhile.
 #[test]
 fn scratch_is_as_promised() {
     keys_take_a_twentieth();
@@ -64,7 +64,7 @@ fn random() -> Vec<u64> {
 fn each_sorter(check: impl Fn(&str, &Sorter)) {
     for threads in [1, 2] {
         let sorter = Sorter::builder().threads(threads).build().expect("a sorter");
-        // Starts what starts at the first call.
+        // The first call starts whatever must be started.
         sorter.sort(&mut random()).expect("sorted");
         check(&format!("{threads} threads"), &sorter);
     }
@@ -93,7 +93,7 @@ fn pairs_and_places_take_a_copy() {
             keys[others..].iter_mut().for_each(|key| *key &= 1 << 40);
             within(what, N * 16, || sorter.sort_pairs(&mut keys, &mut payload));
         }
-        // Two runs, and one with a tail in no order.
+        // Two runs, and one run with a tail in no order.
         for tail in [N / 3, N / 10] {
             let (mut keys, mut payload) = (random(), random());
             keys[..N - tail].sort_unstable();
@@ -127,7 +127,7 @@ fn strings_take_a_reference_and_two_words_each() {
     });
 }
 
-/// One thread was thought to take half of it, which std's sort does of much alone.
+/// One thread was once assumed to take half a copy, but std's sort takes that only for large slices.
 fn sorts_by_comparison_take_a_copy() {
     each_sorter(|what, sorter| {
         let mut items = random()[..N / 4].to_vec();

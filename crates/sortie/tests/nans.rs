@@ -1,11 +1,11 @@
-//! NaNs as equals: whatever goes with them keeps its order, and they keep their bits.
+//! NaNs that count as equal: what moves with them keeps its order, and they keep their bits.
 
 use std::cmp::Ordering;
 
 use fastrand::Rng;
 use sortie::{Engine, Error, Nans, Order, Segments, Sorter, TotalOrder};
 
-/// Few numbers, and NaNs of many bits.
+/// Few distinct numbers, and NaNs with many different bits.
 fn keys(n: usize) -> Vec<f32> {
     let mut random = Rng::with_seed(n as u64);
     let key = |i: usize| match random.u8(0..4) {
@@ -16,7 +16,7 @@ fn keys(n: usize) -> Vec<f32> {
     (0..n).map(key).collect()
 }
 
-/// The order, put as plainly as can be.
+/// The order, defined as plainly as possible.
 fn plain(a: f32, b: f32, order: Order) -> Ordering {
     match (a.is_nan(), b.is_nan()) {
         (true, true) => Ordering::Equal,
@@ -84,7 +84,7 @@ fn what_goes_with_equal_nans_keeps_its_order() {
     assert_eq!((-f64::NAN).compare(&f64::NAN, equal), Ordering::Equal);
 }
 
-/// It is said before a device is asked for.
+/// The error comes before a device is opened.
 #[test]
 fn a_gpu_refuses_to_carry_something_with_equal_nans() {
     let sorter = Sorter::builder().engine(Engine::Cuda(0)).nans(Nans::EqualLast);

@@ -1,5 +1,5 @@
-//! Every function once, on small input: short enough for Miri, which looks for undefined behaviour. And once on
-//! input that is distributed and shared by threads, for AddressSanitizer.
+//! Calls every function once with small input, which is fast enough for Miri, a tool that finds undefined behaviour;
+//! and once with input that is distributed and shared by threads, for AddressSanitizer.
 
 use std::cmp::Reverse;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use fastrand::Rng;
 use sortie::{Algorithm, Key, Segments, Sorter};
 
-/// Sizes of a few keys, one network, and several; Miri is slow.
+/// Sizes for a few keys, for one network, and for several. Miri is slow, so its largest size is smaller.
 const SIZES: [usize; 6] = [0, 1, 2, 13, 100, if cfg!(miri) { 300 } else { 1200 }];
 
 fn numbers(n: usize) -> Vec<u64> {
@@ -17,7 +17,7 @@ fn numbers(n: usize) -> Vec<u64> {
     (0..n).map(|_| rng.u64(..) >> rng.u32(0..64)).collect()
 }
 
-/// Numbers in several orders: random, few distinct, one run, two, and a run with others behind.
+/// Numbers in several orders: random, few distinct, one run, two runs, and a run followed by others.
 fn shapes(n: usize) -> [Vec<u64>; 9] {
     let random = numbers(n);
     let mut ascending = random.clone();
@@ -101,7 +101,7 @@ fn every_number_of_few_keys() {
     }
 }
 
-/// They do not fit the stack that moves few elements.
+/// They do not fit in the stack buffer with which few elements are moved.
 #[test]
 fn few_elements_that_are_large() {
     for keys in shapes(100) {
@@ -167,7 +167,7 @@ fn elements_that_own_memory() {
     }
 }
 
-/// A string that can be told from its equals.
+/// A string that can be told apart from equal ones.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Told(Vec<u8>, usize);
 
@@ -177,7 +177,7 @@ impl AsRef<[u8]> for Told {
     }
 }
 
-/// Strings of `n` kinds of beginnings and lengths.
+/// Strings with `n` different beginnings and various lengths.
 fn kinds_of_strings(n: usize) -> Vec<Vec<Vec<u8>>> {
     let mut rng = Rng::with_seed(n as u64);
     let mut draw = |string: &mut dyn FnMut(&mut Rng) -> Vec<u8>| (0..n).map(|_| string(&mut rng)).collect();
@@ -245,7 +245,7 @@ fn strings_of_every_kind() {
     }
 }
 
-/// Elements of which some move with their keys, others by their indices, and by exchanges where memory is short.
+/// Some elements move with their keys, others by their indices, and by exchanges if memory is short.
 #[test]
 fn elements_of_every_size() {
     fn check<const B: usize>(n: usize, sorter: &Sorter) {
@@ -274,7 +274,7 @@ fn elements_of_every_size() {
     for &n in SIZES.iter().chain(large) {
         for threads in if cfg!(miri) { 1..2 } else { 1..4 } {
             let sorter = Sorter::builder().threads(threads);
-            // Keys, indices and what finds these.
+            // Keys, indices, and what the argsort takes.
             let short = sorter.clone().memory_limit(n as u64 * (8 + 8 + 12)).build().unwrap();
             for sorter in [sorter.build().unwrap(), short] {
                 check::<0>(n, &sorter);
@@ -350,7 +350,7 @@ impl Drop for Dropped<'_> {
     }
 }
 
-/// A string that frees what it owns, and panics, when it is asked for its bytes so many times.
+/// A string that frees its bytes and panics when it has been asked for them a certain number of times.
 struct Freeing<'a> {
     bytes: String,
     owned: Mutex<Option<Box<Dropped<'a>>>>,
@@ -372,13 +372,13 @@ impl AsRef<[u8]> for Freeing<'_> {
     }
 }
 
-/// Items that were back in the slice were once restored from copies of what they were before.
+/// Items that were already back in the slice were once restored from outdated copies.
 #[test]
 fn a_panic_in_as_ref_restores_nothing_that_as_ref_may_have_changed() {
     let n = if cfg!(miri) { 60 } else { 100_000 };
     for (threads, rotated) in [1, 2, 3].into_iter().flat_map(|threads| [(threads, false), (threads, true)]) {
         let sorter = Sorter::builder().threads(threads).build().unwrap();
-        // Rotated ones are two runs, which one or two threads merge.
+        // Rotated strings are two runs, which one or two threads merge.
         let key = |i: usize| if rotated { (0, (i + n / 3) % n) } else { (i % 3, i * 7919 % n) };
         let mut panicked = false;
         let mut asked_when_it = |frees_from, panics_from| {
@@ -413,7 +413,7 @@ fn a_panic_in_as_ref_restores_nothing_that_as_ref_may_have_changed() {
     }
 }
 
-/// Each of those keys was once inserted into the run by itself, in time quadratic in their number.
+/// Each of those keys was once inserted into the run on its own, in time quadratic in their number.
 #[test]
 #[cfg_attr(miri, ignore = "takes hours")]
 fn many_wide_keys_after_a_long_run() {
@@ -429,7 +429,7 @@ fn many_wide_keys_after_a_long_run() {
     assert!(tuples.into_iter().eq(expected.into_iter().map(|key| (key, key))));
 }
 
-/// Such keys were once taken for a run of two, and sorted.
+/// Such keys were once mistaken for a run of two, and sorted.
 #[test]
 fn wide_keys_that_descend_from_equal_ones() {
     for n in [7, 20, 100, if cfg!(miri) { 200 } else { 20_000 }] {
@@ -447,14 +447,14 @@ fn wide_keys_that_descend_from_equal_ones() {
     }
 }
 
-/// So many items without a size. A loop that pushes them to a vector would take years.
+/// `n` items of size zero. A loop that pushes them to a vector would take years.
 fn many<T>(n: usize) -> &'static mut [T] {
     assert!(size_of::<T>() == 0);
-    // SAFETY: they take no memory, so they are wherever there is none.
+    // SAFETY: they take no memory, so any non-null address will do.
     unsafe { std::slice::from_raw_parts_mut(std::ptr::NonNull::dangling().as_ptr(), n) }
 }
 
-/// Says another string each time, and has no size.
+/// Returns another string each time, and has size zero.
 struct Fickle;
 
 impl AsRef<[u8]> for Fickle {
@@ -464,7 +464,7 @@ impl AsRef<[u8]> for Fickle {
     }
 }
 
-/// The bytes of scratch once wrapped to few, which were then written past their end.
+/// The size of the scratch once wrapped around to a few bytes, and writes went past its end.
 #[test]
 fn more_items_without_a_size_than_memory_has_addresses() {
     let n = (1 << 61) + (1 << 23);
@@ -490,7 +490,7 @@ fn large_elements_in_two_runs() {
             for mixed in [false, true] {
                 let key = |i: usize| {
                     let at = if i < start { i } else { i - start };
-                    // Of a short second run in no order, of others in order; with equal keys.
+                    // A short second run in no order, or a run in order; with equal keys.
                     (if mixed && i >= start && start > n / 2 { at * 7919 % n } else { at / 2 * 2 }) as u64
                 };
                 for threads in [1, 2] {

@@ -1,4 +1,4 @@
-//! Sorts where the system refuses every thread, in a process of its own.
+//! Sorts if the system refuses every thread, in a process of its own.
 #![cfg(target_os = "linux")]
 
 use std::os::unix::process::CommandExt;
@@ -11,10 +11,10 @@ use sortie::{Error, Segments, Sorter};
 /// Enough for several threads.
 const N: usize = 300_000;
 
-/// Tells a process that it is the one to be refused threads.
+/// An environment variable that tells a process that it is the one that is refused threads.
 const WITHIN: &str = "SORTIE_TEST_REFUSED";
 
-/// Whether no thread can be started from here on. A process of root is never refused one.
+/// Makes the system refuse all threads from here on; returns whether it does. A process of root is never refused one.
 fn refuse_threads() -> bool {
     let none = Rlimit { current: Some(1), maximum: Some(1) };
     setrlimit(Resource::Nproc, none).unwrap();
@@ -25,7 +25,7 @@ fn numbers() -> Vec<u64> {
     (0..N as u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect()
 }
 
-/// They once panicked, since rayon's global pool could not be started.
+/// They once panicked because rayon's global pool could not be started.
 #[test]
 fn free_functions_sort_without_threads() {
     if std::env::var_os(WITHIN).is_some() {

@@ -1,8 +1,8 @@
-//! Distributions of keys. Unless said otherwise a key is drawn from the whole range of its type.
+//! Distributions of keys. Unless stated otherwise, keys are drawn from the whole range of their type.
 //!
-//! Staggered, bucket sorted, deterministic duplicates and g-group are those of Helman, Bader and JaJa (A
-//! randomized parallel sorting algorithm with an experimental study, 1998): the input falls into `P` blocks,
-//! one a processor of theirs, and the range into `P` slots.
+//! Staggered, bucket sorted, deterministic duplicates and g-group are those of Helman, Bader and JaJa (A randomized
+//! parallel sorting algorithm with an experimental study, 1998). They divide the input into `P` blocks, one for each of
+//! their processors, and the range into `P` slots.
 
 use rand::Rng as _;
 use rand_distr::{Distribution as _, Normal, Poisson, Zipf};
@@ -10,10 +10,10 @@ use rand_distr::{Distribution as _, Normal, Poisson, Zipf};
 use super::Rng;
 use crate::keys::BenchKey;
 
-/// Blocks of the input and slots of the range.
+/// The number of blocks in the input, and of slots in the range.
 const P: u64 = 128;
 
-/// Consecutive blocks a group of [`Distribution::GGroup`].
+/// The number of consecutive blocks in a group of [`Distribution::GGroup`].
 const G: u64 = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,28 +24,28 @@ pub enum Distribution {
     /// Strictly descending.
     Reversed,
     Equal,
-    /// Sorted, then n/1000 random swaps.
+    /// Sorted, with n/1000 random swaps.
     AlmostSorted,
-    /// 16 values, equally often.
+    /// 16 values with equal frequency.
     FewDistinct,
-    /// The number k of 1..=2^20 with probability proportional to 1/k.
+    /// The number k in 1..=2^20, with probability proportional to 1/k.
     Zipf,
-    /// Around the middle of the range, with an eighth of it as deviation.
+    /// Normal, centred in the range, with a standard deviation of an eighth of the range.
     Normal,
-    /// Block i lies in slot 2i + 1; from the middle on, in slot 2i - P.
+    /// Block i is in slot 2i + 1; in the second half of the input, in slot 2i - P.
     Staggered,
-    /// Each block goes through all slots in order.
+    /// Each block contains keys of all slots, in order.
     BucketSorted,
-    /// Numbers around 1000.
+    /// A Poisson distribution with mean 1000.
     Poisson,
     /// The first half is the number log2 n, the next quarter log2 n - 1, and so on.
     Duplicates,
-    /// Each block goes through the slots of the group of blocks half the input away.
+    /// Each block contains keys of the slots of another group, which is half the input away.
     GGroup,
 }
 
 impl Distribution {
-    /// Those that the kernel `draw` of kernels/batch.cu knows too.
+    /// The distributions that the kernel `draw` of kernels/batch.cu can also draw.
     pub const DRAWN_ON_DEVICES: &[Distribution] = Distribution::ALL.split_at(11).0;
 
     pub const ALL: [Distribution; 13] = [
@@ -109,7 +109,8 @@ impl Distribution {
             }
             Distribution::Normal => {
                 let places = Normal::new(0.5, 0.125).expect("valid by construction");
-                // A float has 53 digits; the lowest 11 come from elsewhere, or 64-bit keys would all end in zeros.
+                // A float has 53 significant bits. The lowest 11 bits come from another random number; otherwise all
+                // 64-bit keys would end in zeros.
                 let fraction =
                     |rng: &mut Rng| (places.sample(rng) * 2f64.powi(64)) as u64 ^ rng.next_u64() >> 53;
                 (0..n).map(|_| K::at(fraction(rng))).collect()
@@ -133,18 +134,19 @@ impl Distribution {
     }
 }
 
-/// Strictly ascending keys: each in the first half of its n-th of the range.
+/// Strictly ascending keys: the range is divided into n parts, and each key is in the first half of its part.
 fn ascending<K: BenchKey>(n: usize, rng: &mut Rng) -> Vec<K> {
     let step = u64::MAX / n.max(1) as u64;
     (0..n as u64).map(|i| K::at(i * step + rng.next_u64() % (step / 2))).collect()
 }
 
-/// Keys uniform within their slot; `slot` gets the block and where the key stands in it, in units of 2^-32.
+/// Keys that are uniform within their slot. `slot` gets the block, and the key's position in the block in units of
+/// 2^-32.
 fn slotted<K: BenchKey>(n: usize, rng: &mut Rng, slot: impl Fn(u64, u64) -> u64) -> Vec<K> {
     let width = u64::MAX / P + 1;
     (0..n as u128)
         .map(|i| {
-            // The block, then 32 binary digits of where within it.
+            // The block, followed by the position in it as 32 binary digits.
             let at = ((i * u128::from(P)) << 32) / n as u128;
             let slot = slot((at >> 32) as u64, at as u32 as u64);
             K::at(slot * width + rng.next_u64() % width)
@@ -152,7 +154,7 @@ fn slotted<K: BenchKey>(n: usize, rng: &mut Rng, slot: impl Fn(u64, u64) -> u64)
         .collect()
 }
 
-/// A place in 0..n.
+/// A random number in 0..n.
 fn below(n: usize, rng: &mut Rng) -> usize {
     ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize
 }
@@ -173,7 +175,7 @@ mod tests {
         key >> 57
     }
 
-    /// Each block of the input, as theirs a processor.
+    /// The blocks of the input, with their numbers.
     fn blocks(keys: &[u64]) -> impl Iterator<Item = (u64, &[u64])> {
         (0..).zip(keys.chunks(N / P as usize))
     }
@@ -193,7 +195,7 @@ mod tests {
     fn uniform_fills_all_slots_alike() {
         let mut counts = [0u32; P as usize];
         draw(Distribution::Uniform).iter().for_each(|&key| counts[slot(key) as usize] += 1);
-        // 2048 expected, deviation 45.
+        // 2048 are expected, with a standard deviation of 45.
         assert!(counts.iter().all(|count| (1820..2280).contains(count)), "{counts:?}");
     }
 

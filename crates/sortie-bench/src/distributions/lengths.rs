@@ -7,8 +7,8 @@ use super::Rng;
 /// The longest segment.
 const LONGEST: usize = 28_000;
 
-/// Offsets of segments whose lengths have a probability proportional to length^-1.5 on 1..=28,000, as many as
-/// it takes to hold `n` keys; the last is cut to fit.
+/// Offsets of segments whose lengths are in 1..=28,000, with a probability proportional to length^-1.5. There are
+/// enough of them to hold `n` keys. The last one is cut to fit.
 pub fn power_law(n: usize, rng: &mut Rng) -> Vec<usize> {
     let weights = (1..=LONGEST).map(|length| (length as f64).powf(-1.5));
     let sums: Vec<f64> = weights

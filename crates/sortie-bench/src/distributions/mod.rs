@@ -1,4 +1,4 @@
-//! Inputs, each drawn from a seed, so that a name means the same input to everyone.
+//! Inputs. Each is drawn from a seed, so a name stands for the same input on every machine.
 
 mod keys;
 mod lengths;
@@ -8,5 +8,5 @@ pub use keys::Distribution;
 pub use lengths::power_law;
 pub use strings::{StringSet, Strings};
 
-/// The source of all randomness: fast, and the same on every machine.
+/// The random number generator: fast, and with the same results on every machine.
 pub type Rng = rand::rngs::Xoshiro256PlusPlus;

@@ -10,10 +10,10 @@ use rand_distr::{Distribution as _, Zipf};
 use super::Rng;
 use crate::Result;
 
-/// The real words: Debian's package `wamerican-insane`.
+/// Real words, from Debian's package `wamerican-insane`.
 const REAL_WORDS: &str = "/usr/share/dict/american-english-insane";
 
-/// Documents of real text, one JSON object a line, beside the repository or in `$SORTIE_DATA`.
+/// Documents of real text, one JSON object per line, in a folder beside the repository or in `$SORTIE_DATA`.
 const TEXT: &str = "text/rfcs.jsonl.gz";
 
 const AMINO_ACIDS: &[u8; 20] = b"ACDEFGHIKLMNPQRSTVWY";
@@ -22,25 +22,25 @@ const AMINO_ACIDS: &[u8; 20] = b"ACDEFGHIKLMNPQRSTVWY";
 pub enum StringSet {
     /// 8 to 20 uniform lowercase letters.
     Words,
-    /// 100 uniform letters of ACGT.
+    /// 100 uniform letters from ACGT.
     Dna,
-    /// 51 of them.
+    /// 51 uniform letters from ACGT.
     ShortDna,
     /// 40 to 80 bytes: one of 1000 hosts, one of 100 paths, then letters.
     Urls,
-    /// So many uniform lowercase letters.
+    /// This number of uniform lowercase letters.
     Letters(usize),
-    /// 1 to 120 uniform letters of the amino acids.
+    /// 1 to 120 uniform letters from those of the amino acids.
     Proteins,
     /// 1 to 500 uniform lowercase letters.
     Lines,
-    /// Words of two to four syllables, of which there are few, so that many words begin alike.
+    /// Words of two to four syllables. There are few syllables, so many words have common prefixes.
     Dictionary,
     /// The words of real documents, one after the other.
     Text,
-    /// `/`, then 3 to 8 names of files, of which a folder has few.
+    /// `/`, then 3 to 8 file names. Each folder has few different names.
     Paths,
-    /// 0 to 399 times the letter a.
+    /// The letter a, repeated 0 to 399 times.
     Repeated,
     /// The first 0 to 500 bytes of one text.
     Nested,
@@ -48,15 +48,15 @@ pub enum StringSet {
     FewLong,
     /// One word of 20 letters.
     Equal,
-    /// English words, the k-th of a random order with probability proportional to 1/k.
+    /// English words in a random order: the k-th has a probability proportional to 1/k.
     RealWords,
 }
 
-/// Strings one after the other.
+/// Strings, stored one after the other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Strings {
     pub bytes: Vec<u8>,
-    /// Where each string ends.
+    /// The end of each string.
     ends: Vec<usize>,
 }
 
@@ -67,7 +67,7 @@ impl Strings {
         starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end]).collect()
     }
 
-    /// Copies, one after the other.
+    /// Copies the strings.
     pub fn of(strings: &[&[u8]]) -> Strings {
         let mut copies = Strings::default();
         for string in strings {
@@ -77,7 +77,7 @@ impl Strings {
         copies
     }
 
-    /// All bytes, and where each string begins and the last one ends.
+    /// All bytes, and the start of each string followed by the end of the last one.
     pub fn into_parts(self) -> (Vec<u8>, Vec<u64>) {
         let ends = self.ends.iter().map(|&end| end as u64);
         (self.bytes, std::iter::once(0).chain(ends).collect())
@@ -90,7 +90,7 @@ impl Strings {
 }
 
 impl StringSet {
-    /// Those that are sorted in memory and in files.
+    /// The sets that are sorted both in memory and in files.
     pub const ALL: [StringSet; 4] = [StringSet::Words, StringSet::Dna, StringSet::Urls, StringSet::RealWords];
 
     pub fn name(self) -> &'static str {
@@ -123,7 +123,7 @@ impl StringSet {
         }
     }
 
-    /// The length of each string, where all have the same.
+    /// The length of the strings, if all have the same.
     pub fn length(self) -> Option<usize> {
         match self {
             StringSet::Dna => Some(100),
@@ -133,7 +133,7 @@ impl StringSet {
         }
     }
 
-    /// Whether this machine has what the set is made from.
+    /// Whether this machine has the data from which the set is made.
     pub fn available(self) -> bool {
         match self {
             StringSet::RealWords => Path::new(REAL_WORDS).exists(),
@@ -261,12 +261,12 @@ impl StringSet {
     }
 }
 
-/// A whole number of low..=high.
+/// A random integer in low..=high.
 fn between(low: usize, high: usize, rng: &mut Rng) -> usize {
     low + ((u128::from(rng.next_u64()) * (high - low + 1) as u128) >> 64) as usize
 }
 
-/// Lowercase letters, ten from each random number: the digits of a fraction to base 26.
+/// Lowercase letters. Each random number gives ten: the first digits of a fraction in base 26.
 fn letters(count: usize, bytes: &mut Vec<u8>, rng: &mut Rng) {
     let mut left = count;
     while left > 0 {
@@ -294,7 +294,7 @@ fn text_path() -> PathBuf {
     std::env::var_os("SORTIE_DATA").map_or_else(beside, PathBuf::from).join(TEXT)
 }
 
-/// In the order of the documents.
+/// The words of all documents, in their order.
 fn words_of_text() -> Result<Vec<String>> {
     #[derive(serde::Deserialize)]
     struct Document {
@@ -313,7 +313,7 @@ fn words_of_text() -> Result<Vec<String>> {
     Ok(words)
 }
 
-/// Letters of ACGT, 32 from each random number.
+/// Letters from ACGT. Each random number gives 32.
 fn dna(count: usize, bytes: &mut Vec<u8>, rng: &mut Rng) {
     let mut left = count;
     while left > 0 {
@@ -324,7 +324,7 @@ fn dna(count: usize, bytes: &mut Vec<u8>, rng: &mut Rng) {
     }
 }
 
-/// Between `low` and `high` letters between two texts.
+/// `low` to `high` letters between two given texts.
 fn framed(before: &str, low: usize, high: usize, after: &str, rng: &mut Rng) -> Vec<u8> {
     let mut bytes = before.as_bytes().to_vec();
     letters(between(low, high, rng), &mut bytes, rng);
@@ -430,7 +430,7 @@ mod tests {
         strings.refs().into_iter().for_each(|word| *counts.entry(word).or_default() += 1);
         let mut counts: Vec<_> = counts.into_values().collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
-        // 654,000 words: the most frequent has 1 / 13.97 of all.
+        // There are 654,000 words, so the most frequent one has a share of 1 / 13.97.
         let first = counts[0] as f64 / N as f64;
         assert!((0.068..0.076).contains(&first), "{first}");
         assert!((1.8..2.2).contains(&(counts[0] as f64 / counts[1] as f64)));

@@ -34,7 +34,7 @@ fn path(name: &str) -> PathBuf {
     Path::new(ROOT).join(name)
 }
 
-/// The files and what they are to contain.
+/// The generated files and their content.
 fn generated() -> Result<Vec<(&'static str, String)>> {
     let tables = TABLES.iter().map(|table| Ok((table.name, table.markdown()?)));
     let tables = tables.collect::<Result<Vec<_>>>()?;

@@ -23,8 +23,8 @@ text { fill: #222; } .faint { fill: #666; } .sortie { fill: #d75f0a; } .peer { f
 </style>
 ";
 
-/// Draws a panel for each speed-up that is drawn: a bar for Sortie, and one for each peer with its share of Sortie's
-/// throughput.
+/// Draws a panel for each speed-up that the picture shows. It has a bar for Sortie and one for each peer, as long as
+/// its throughput relative to Sortie's.
 pub fn draw(speedups: &[Speedup]) -> Result<String> {
     let mut parts = text(0, 20, "font-size=\"17\"", "Throughput, where Sortie's is 1");
     parts += &text(0, 42, "class=\"faint\"", "Longer is faster. Each panel is from the run named beside it.");

@@ -7,7 +7,7 @@ use crate::report::Row;
 pub fn read(name: &str) -> Result<Vec<Row>> {
     let path = format!("{}/runs/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {path}: {e}"))?;
-    // Rows borrow their names, so the text is leaked. The program ends soon after it has written the documents.
+    // Rows borrow their names, so the text is leaked. The program ends soon afterwards.
     parse(text.leak()).map_err(|e| format!("{path}: {e}").into())
 }
 
@@ -28,7 +28,7 @@ fn parse(text: &'static str) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Whether `peer` is a measurement of the same case as a row of Sortie's, by no more threads.
+/// Whether `peer` measured the same case as Sortie's row `sortie`, with no more threads.
 pub fn is_peer(peer: &Row, sortie: &Row) -> bool {
     let (a, b) = (&peer.facts, &sortie.facts);
     // With several GPUs, each has as many keys of its own as one GPU alone.
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use crate::measure::{FACTS, Measured};
 
-    /// A row as the runs have it.
+    /// A row in the format of the runs.
     fn line(contender: &'static str, ms: f64, verified: bool) -> String {
         let measured = Measured { times_ms: vec![ms], verified, ..Measured::default() };
         serde_json::to_string(&Row::new(&FACTS, contender, 1, &measured)).unwrap()

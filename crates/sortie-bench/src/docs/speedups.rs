@@ -1,4 +1,4 @@
-//! The README's table: how much faster Sortie is than what its readers would otherwise use.
+//! The README's table: how much faster Sortie is than common alternatives.
 
 use super::run;
 use crate::Result;
@@ -8,12 +8,12 @@ pub struct Speedup {
     pub work: &'static str,
     /// The file in `runs/`, without its extension.
     pub run: &'static str,
-    /// Which rows of the run belong to the case.
+    /// Selects the rows of the run that belong to the case.
     of: fn(&Row) -> bool,
     threads: usize,
     /// Their names in the run and in the README.
     peers: &'static [(&'static str, &'static str)],
-    /// Whether the picture shows it too.
+    /// Whether the picture also shows it.
     pub drawn: bool,
 }
 
@@ -124,7 +124,7 @@ fn is(row: &Row, work: &str, key: &str, n: usize, distribution: &str) -> bool {
 }
 
 impl Speedup {
-    /// Each peer's name in the README, and Sortie's rate over its rate.
+    /// The name of each peer in the README, and Sortie's rate divided by the peer's.
     pub fn ratios(&self) -> Result<Vec<(&'static str, f64)>> {
         let rows: Vec<_> = run::read(self.run)?.into_iter().filter(|row| (self.of)(row)).collect();
         let missing = |name: &str| format!("run {} has no {name} for {}", self.run, self.work);

@@ -12,7 +12,7 @@ pub struct Table {
     pub name: &'static str,
     /// The file in `runs/`, without its extension.
     pub run: &'static str,
-    /// Which rows of the run count.
+    /// Selects the rows of the run that belong to the table.
     pub of: fn(&Row) -> bool,
     /// The title of the first column, and its content. Rows with the same label share a line.
     pub head: &'static str,
@@ -30,9 +30,9 @@ pub struct Column {
 enum Value {
     /// 10^9 keys or strings per second.
     Rate,
-    /// The rate over that of the best of these contenders; the geometric mean, if there are several cases.
+    /// The rate divided by that of the best of these contenders. If there are several cases, the geometric mean.
     Over(&'static [&'static str]),
-    /// The part of a row's `includes` between two texts.
+    /// The part of a row's `includes` between two given texts.
     Told(&'static str, &'static str),
 }
 
@@ -67,7 +67,7 @@ impl Column {
         Column { of, ..self }
     }
 
-    /// The cell of a line; none if the contender did not run.
+    /// The content of a cell. `None` if the contender did not run.
     fn cell(&self, line: &[&Row]) -> Option<String> {
         let rows = || line.iter().filter(|row| row.contender == self.contender && (self.of)(row));
         let row = rows().next()?;
@@ -88,7 +88,7 @@ impl Column {
     }
 }
 
-/// The rate of a row over that of the best of `peers` at the same case.
+/// The rate of a row divided by that of the best of `peers` at the same case.
 fn over(row: &Row, peers: &[&str], rows: &[&Row]) -> Option<f64> {
     let peers = rows.iter().filter(|peer| peers.contains(&peer.contender) && run::is_peer(peer, row));
     peers.map(|peer| row.rate / peer.rate).min_by(f64::total_cmp)

@@ -364,7 +364,7 @@ fn is(row: &Row, work: &str, key: &str, payload: &str) -> bool {
     (row.facts.work, row.facts.key, row.facts.payload) == (work, key, payload)
 }
 
-/// Whether a row of suite `grid` is for one array: neither segments nor a graph.
+/// Whether a row of suite `grid` measures one array, and not segments or a graph.
 fn is_array(row: &Row) -> bool {
     matches!(row.facts.work, "keys" | "pairs" | "argsort")
 }

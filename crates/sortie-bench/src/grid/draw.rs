@@ -1,5 +1,5 @@
-//! Draws arrays on the host: the shapes that `kernels/grid.cu` draws on a device, for more types, and shapes that only the host
-//! draws.
+//! Draws arrays on the host. It can draw the shapes that `kernels/grid.cu` draws on a device for more types, and also
+//! shapes that only the host draws.
 
 use super::recipe::Recipe;
 use super::shape::Shape;
@@ -11,13 +11,13 @@ pub enum Source {
     Recipe(Recipe),
 }
 
-/// How words become keys.
+/// How random words become keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Unsigned,
     Signed,
     Float {
-        /// Bits of the exponent.
+        /// The number of exponent bits.
         exponent: u32,
     },
 }
@@ -27,10 +27,10 @@ pub trait Drawn: Copy {
     const BITS: u32;
     const KIND: Kind;
 
-    /// From the low bits.
+    /// The key whose bits are the low bits of this number.
     fn of_bits(bits: u128) -> Self;
 
-    /// The nearest float; only floats are asked for it.
+    /// The nearest float. Only called for float types.
     fn of_float(_: f64) -> Self {
         unreachable!("only floats are drawn as floats")
     }
@@ -93,7 +93,7 @@ pub fn draw<K: Drawn>(source: Source, n: usize, seed: u64) -> Vec<K> {
     keys
 }
 
-/// The finish of splitmix64: every bit of the result depends on every bit of `x`.
+/// The finalizer of splitmix64: every bit of the result depends on every bit of `x`.
 fn mix(x: u64) -> u64 {
     let x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -104,13 +104,14 @@ fn random(seed: u64, at: u64) -> u64 {
     mix(mix(seed).wrapping_add(at.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
 }
 
-/// The `i`th of `n` ascending fractions of the whole range, in units of 2^-64.
+/// The `i`th of `n` ascending fractions that cover the whole range, in units of 2^-64.
 fn ascending(i: u64, n: u64, seed: u64) -> u64 {
     let step = u64::MAX / n;
     i * step + random(seed, i) % step
 }
 
-/// Where the key of this position comes from: two of each 1000 positions have swapped their keys.
+/// The position in the sorted array whose key comes to this position. Of each 1000 positions, two have swapped their
+/// keys.
 fn swapped(at: u64, n: u64, seed: u64) -> u64 {
     const STRETCH: u64 = 500;
     let (stretches, own) = (n / STRETCH, at / STRETCH);
@@ -122,8 +123,8 @@ fn swapped(at: u64, n: u64, seed: u64) -> u64 {
     if at == picked(own) { picked(other) } else { at }
 }
 
-/// The rank at this position of a permutation for which medians of three are bad pivots: Musser, "Introspective sorting and
-/// selection algorithms" (1997).
+/// The rank at this position, in a permutation for which medians of three are bad pivots. Musser, "Introspective
+/// sorting and selection algorithms" (1997).
 fn median_killer(at: u64, n: u64) -> u64 {
     let half = n / 2;
     let number = match at {
@@ -140,7 +141,7 @@ fn narrow(fraction: u64) -> u64 {
     fraction >> 16
 }
 
-/// The positions that a generator seeded with the length alone draws: that of Knuth's MMIX, by its high bits.
+/// Positions drawn by a generator whose seed is the length alone: the high bits of the generator of Knuth's MMIX.
 fn sampled_by_length(n: usize) -> impl Iterator<Item = usize> {
     const SAMPLE: usize = 4096;
     let mut state = n as u64;
@@ -167,7 +168,7 @@ fn normal(at: u64, seed: u64) -> f64 {
     (-2.0 * between(random(seed, at)).ln()).sqrt() * angle.cos()
 }
 
-/// One in 64 is a NaN, one in 64 is 0.0, and one in 64 is -0.0.
+/// Of 64 keys, one is a NaN, one is 0.0, and one is -0.0.
 fn log_normal<K: Drawn>(form: Form, at: u64, seed: u64) -> K {
     match random(seed ^ 4, at) % 64 {
         0 => K::of_bits(0),
@@ -193,7 +194,7 @@ impl Form {
         1 << (self.bits - 1)
     }
 
-    /// The low half of 128 bits follows from the high one, mixed.
+    /// In a word of 128 bits, the low half is a hash of the high half.
     fn word(self, fraction: u64) -> u128 {
         match self.bits {
             128 => u128::from(fraction) << 64 | u128::from(mix(fraction)),
@@ -205,7 +206,7 @@ impl Form {
         self.word(random(seed, at))
     }
 
-    /// The start of a cluster: clusters lie at random places, and fill no more than `low` bits each.
+    /// The start of a cluster. Clusters are at random positions, and each covers at most `low` bits.
     fn cluster(self, number: u64, low: u32, seed: u64) -> u128 {
         if low >= self.bits { 0 } else { self.random_word(seed ^ 3, number) >> low << low }
     }
@@ -286,8 +287,9 @@ impl Form {
         x
     }
 
-    /// The key with this number in the order of its type, by bits. Floats start at the least finite one. There are 2^(BITS -
-    /// EXPONENT) finite floats too few: if the order of numbers counts, all numbers are squeezed; otherwise the highest ones
+    /// The bits of the key with this number in the order of its type. Floats start at the lowest finite one. There are
+    /// 2^(BITS - EXPONENT) fewer finite floats than numbers. If `ordered`, all numbers are scaled to fit; otherwise the
+    /// highest numbers are reduced by that count.
     /// move down.
     fn key(self, mut number: u128, ordered: bool) -> u128 {
         match self.kind {
@@ -355,7 +357,8 @@ mod tests {
         assert!(keys.iter().filter(|key| low(key)).count() <= 4096);
     }
 
-    /// For every type: shapes that are sorted are sorted by rank, and shapes of few values have equal keys.
+    /// Checks for every type that the sorted shapes are in the order of the type, and that shapes of few values have
+    /// equal keys.
     fn keeps_order<K: Drawn + PartialOrd + std::fmt::Debug>() {
         let keys = |shape| draw::<K>(Source::Shape(shape), N, 7);
         assert_eq!(descents(&keys(Shape::Sorted)), 0);

@@ -1,5 +1,5 @@
-//! What the suites of cells share: the shapes of arrays, how contenders race at a cell, results from which a stopped run
-//! goes on, and the search for a worst array.
+//! Shared by the suites of cells: the shapes of arrays, measuring contenders at a cell, results with which a stopped
+//! run continues, and the search for a worst array.
 
 pub mod draw;
 pub mod race;
@@ -20,7 +20,7 @@ pub fn line(label: &str, raced: &[Raced]) -> String {
     format!("{label}: {}", times.collect::<Vec<_>>().join(", "))
 }
 
-/// Milliseconds with a unit that suits them.
+/// A time with a suitable unit.
 pub fn time(ms: f64) -> String {
     match ms {
         _ if ms < 1e-3 => format!("{:.1} ns", 1e6 * ms),
@@ -29,7 +29,7 @@ pub fn time(ms: f64) -> String {
     }
 }
 
-/// None if there are no ratios.
+/// `None` if there are no ratios.
 pub fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
     let logarithms: Vec<_> = ratios.map(f64::ln).collect();
     let count = logarithms.len() as f64;

@@ -1,17 +1,17 @@
-//! How contenders are measured at one cell: Sortie first, then each peer, each after a warm-up. If the best peer is ahead, it
-//! and Sortie are measured again in turn. The same is done with the best sort of the standard library if that is ahead.
+//! How contenders are measured at one cell. Sortie runs first, then each peer, each after a warm-up. If the best peer
+//! is faster, it and Sortie are measured again in turn. The same applies to the best sort of the standard library.
 
 use crate::Result;
 use crate::measure::median;
 use crate::suite_batch::contenders::left_out;
 
-/// Pairs of runs if the best peer is ahead.
+/// The number of pairs of runs if the best peer is faster.
 pub const PAIRS: usize = 21;
 
-/// A peer that is slower than Sortie by this factor is measured once.
+/// A peer that is slower than Sortie by this factor is measured only once.
 const HOPELESS: f64 = 5.0;
 
-/// Times in milliseconds, and whether the results were right.
+/// Times in milliseconds, and whether the results were correct.
 pub struct Times {
     pub ms: Vec<f64>,
     pub right: bool,
@@ -25,7 +25,7 @@ pub struct Entrant<'a> {
 }
 
 impl<'a> Entrant<'a> {
-    /// One that is timed and checked run by run.
+    /// A contender that is timed and checked in each run.
     pub fn new(
         name: &'static str,
         includes: &'static str,
@@ -56,7 +56,7 @@ pub struct Raced {
     pub times: Times,
 }
 
-/// Measures all contenders. The first is Sortie; if it fails, that is an error. A peer that fails is left out.
+/// Measures all contenders. The first is Sortie; if it fails, that is an error. Peers that fail are left out.
 pub fn race(mut entrants: Vec<Entrant<'_>>, reps: usize) -> Result<Vec<Raced>> {
     let mut all: Vec<(usize, Times)> = Vec::new();
     for (at, entrant) in entrants.iter_mut().enumerate() {

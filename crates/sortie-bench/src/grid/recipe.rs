@@ -1,4 +1,5 @@
-//! Random shapes for `--search`: what keys are made of, step by step. `kernels/grid.cu` and `draw.rs` follow a recipe.
+//! Random shapes for `--search`. A recipe says how to make keys, step by step. `kernels/grid.cu` and `draw.rs` follow
+//! it.
 
 use std::fmt;
 
@@ -7,31 +8,31 @@ use sortie_device::Argument;
 
 use crate::distributions::Rng;
 
-/// `Recipe` of `kernels/grid.cu`. The steps come in this order; 0 leaves a step out.
+/// `Recipe` in `kernels/grid.cu`. The steps are applied in this order. 0 leaves a step out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(C)]
 pub struct Recipe {
-    /// So many sorted stretches in place of random words.
+    /// Makes this number of sorted runs, instead of random words.
     pub(super) runs: u64,
-    /// So many distinct words, or steps in a sorted stretch.
+    /// Limits the number of distinct words, or the number of steps in a sorted run.
     pub(super) distinct: u64,
-    /// Bitwise AND with this number of further words.
+    /// ANDs each word with this number of further random words.
     pub(super) ands: u64,
     /// Keeps the lowest `i % bits` bits, where `i` is the position.
     pub(super) expo: u64,
     pub(super) right: u64,
     pub(super) left: u64,
     pub(super) mask: u64,
-    /// So many clusters of `cluster_bits` bits.
+    /// Makes this number of clusters of `cluster_bits` bits each.
     pub(super) clusters: u64,
     pub(super) cluster_bits: u64,
 }
 
-// SAFETY: laid out as the struct of the kernel, nine words of 64 bits.
+// SAFETY: laid out as the kernel's struct, nine words of 64 bits.
 unsafe impl Argument for Recipe {}
 
 impl Recipe {
-    /// Random words with this number of distinct values.
+    /// Random words with this many distinct values.
     #[cfg(test)]
     pub fn of_values(distinct: u64) -> Recipe {
         Recipe { distinct, mask: u64::MAX, ..Recipe::default() }

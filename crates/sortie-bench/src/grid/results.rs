@@ -11,7 +11,7 @@ use crate::Result;
 use crate::measure::{Facts, Measured};
 use crate::report::Row;
 
-/// What tells a cell from the others of its suite.
+/// The fields that distinguish a cell from the others of its suite.
 #[derive(Debug, PartialEq, Eq, Hash, Deserialize)]
 struct Identity {
     work: String,
@@ -40,7 +40,7 @@ impl Identity {
     }
 }
 
-/// The fields of a line of JSON that count here.
+/// The fields of a line of JSON that are used here.
 #[derive(Debug, Deserialize)]
 struct Line {
     suite: String,
@@ -53,7 +53,7 @@ struct Line {
     version: String,
 }
 
-/// A contender at a cell.
+/// A contender's result at a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placed {
     pub name: String,
@@ -61,7 +61,7 @@ pub struct Placed {
     pub right: bool,
 }
 
-/// All contenders at a cell, Sortie among them.
+/// The results of all contenders at a cell, including Sortie.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
     /// The first is Sortie.
@@ -69,7 +69,8 @@ pub struct Score {
 }
 
 impl Score {
-    /// From name, milliseconds and whether the result was right; none without Sortie.
+    /// Makes a score from the name, the milliseconds, and whether the result was correct. `None` without a result of
+    /// Sortie.
     pub fn of<'a>(contenders: impl Iterator<Item = (&'a str, f64, bool)>) -> Option<Score> {
         let place = |(name, ms, right): (&str, f64, bool)| Placed { name: name.into(), ms, right };
         let mut placed: Vec<_> = contenders.map(place).collect();
@@ -86,19 +87,19 @@ impl Score {
         &self.placed[0]
     }
 
-    /// The best peer, of those whose result was right.
+    /// The fastest peer whose result was correct.
     pub fn peer(&self) -> Option<&Placed> {
         let right = self.placed[1..].iter().filter(|one| one.right);
         right.min_by(|a, b| a.ms.total_cmp(&b.ms))
     }
 
-    /// The best of the standard library's sorts, of those whose result was right.
+    /// The fastest of the standard library's sorts whose result was correct.
     pub fn standard(&self) -> Option<&Placed> {
         let right = self.placed[1..].iter().filter(|one| one.right && is_std(&one.name));
         right.min_by(|a, b| a.ms.total_cmp(&b.ms))
     }
 
-    /// A contender's time divided by Sortie's; of `std` the best one's.
+    /// A contender's time divided by Sortie's. For `std`, that of the fastest of the standard library's sorts.
     pub fn over(&self, contender: &str) -> Option<f64> {
         let other = match contender {
             "std" => self.standard(),
@@ -107,7 +108,7 @@ impl Score {
         other.map(|other| other.ms / self.sortie().ms)
     }
 
-    /// Whether Sortie's result was right.
+    /// Whether Sortie's result was correct.
     pub fn right(&self) -> bool {
         self.sortie().right
     }
@@ -121,24 +122,24 @@ impl Score {
         self.peer().map(|peer| peer.ms / self.sortie().ms)
     }
 
-    /// How much longer than the best peer Sortie takes.
+    /// How many milliseconds longer than the best peer Sortie takes.
     pub fn behind_ms(&self) -> f64 {
         self.peer().map_or(0.0, |peer| self.sortie().ms - peer.ms)
     }
 }
 
-/// What the rows of a cell say beside the times.
+/// What the rows of a cell contain besides the times.
 pub struct About<'a> {
     pub facts: &'a Facts,
     pub label: &'a str,
     pub engine: &'static str,
     pub device: &'a str,
     pub threads: usize,
-    /// Of the input.
+    /// The size of the input.
     pub bytes: usize,
 }
 
-/// The rows of a cell. Sortie's is the last, so that a cell of which the last lines were lost is not known.
+/// The rows of a cell. Sortie's is last: if the last lines of a file are lost, the cell counts as not measured.
 pub fn rows(about: &About<'_>, raced: &[Raced]) -> Vec<Row> {
     let &About { facts, label, engine, device, threads, bytes } = about;
     let row = |raced: &Raced| {
@@ -155,12 +156,12 @@ pub fn rows(about: &About<'_>, raced: &[Raced]) -> Vec<Row> {
     raced.iter().rev().map(row).collect()
 }
 
-/// Scores of an earlier run, by the cell.
+/// The scores of an earlier run, by cell.
 #[derive(Debug, Default)]
 pub struct Known(HashMap<Identity, Score>);
 
 impl Known {
-    /// Those of a suite that this version measured on this device. A file that is not there has none.
+    /// Reads the scores of a suite that this version measured on this device. Empty if the file does not exist.
     pub fn read(path: &Path, suite: &str, device: &str) -> Result<Known> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,

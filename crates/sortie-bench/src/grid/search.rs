@@ -1,4 +1,4 @@
-//! `--search`: random arrays, each measured, to find the one where Sortie is furthest behind.
+//! `--search`: measures random arrays to find the one where Sortie is furthest behind.
 
 use std::time::{Duration, Instant};
 
@@ -11,13 +11,14 @@ use crate::args::Args;
 pub struct Tried {
     pub label: String,
     pub raced: Vec<Raced>,
-    /// Whether the results that must be right are.
+    /// Whether all results that count were correct.
     pub right: bool,
     /// The ratio that the search minimises.
     pub ratio: Option<f64>,
 }
 
-/// Runs the trials of ascending seeds for the given seconds, at least one; returns whether every result was right.
+/// Runs trials with ascending seeds for the given number of seconds, but at least one. Returns whether every result was
+/// correct.
 pub fn search(args: &Args, seconds: u64, mut trial: impl FnMut(u64) -> Result<Tried>) -> Result<bool> {
     let end = Instant::now() + Duration::from_secs(seconds);
     let (mut worst, mut right): (Option<(f64, String)>, bool) = (None, true);

@@ -1,8 +1,8 @@
-//! The shapes of arrays: what the keys are, and in what order they come. `kernels/grid.cu` draws them on a device, `draw.rs`
-//! on the host.
+//! The shapes of arrays: the values and the order of the keys. `kernels/grid.cu` draws them on a device, `draw.rs` on
+//! the host.
 //!
-//! A shape is made of unsigned numbers as wide as the key. Signed integers and floats take them by rank, so every shape keeps
-//! its order and its equal keys. Only log-normal floats have NaNs.
+//! A shape consists of unsigned numbers as wide as the key. Signed integers and floats are assigned to them by rank, so
+//! every shape keeps its order and its equal keys. Only log-normal floats include NaNs.
 
 macro_rules! shapes {
     ($($(#[doc = $doc:literal])+ $shape:ident: $name:literal;)*) => {
@@ -57,35 +57,36 @@ shapes! {
     Rotated: "rotated sorted";
     /// Numbers below 1000, and the greatest one once.
     Outlier: "one outlier";
-    /// A random word of which the lowest `i % bits` bits are kept, where `i` is the position.
+    /// A random word reduced to its lowest `i % bits` bits, where `i` is the position.
     Expo: "expo";
-    /// 64 clusters at random places, each of half as many bits as a key has.
+    /// 64 clusters at random positions, each covering half as many bits as a key has.
     Clusters: "clusters";
     /// Ascending.
     Sorted: "sorted";
     /// Descending.
     Reversed: "reversed";
-    /// Ascending, but for n / 1000 random swaps.
+    /// Ascending, except for n / 1000 random swaps.
     NearlySorted: "nearly sorted";
     /// Floats of the standard normal distribution.
     Normal: "normal";
-    /// Exponentials of normal floats with a deviation of 2; one in 64 each is a NaN, 0.0 and -0.0.
+    /// Exponentials of normal floats with a standard deviation of 2. Of 64 keys, one is a NaN, one is 0.0, and one is
+    /// -0.0.
     LogNormal: "log-normal, NaNs";
     /// 8 ascending runs, each over the whole range.
     EightRuns: "8 runs";
     /// Ascending runs of 64 keys.
     ShortRuns: "runs of 64";
-    /// Ascending, and one random key at the end.
+    /// Ascending, with one random key at the end.
     OneAppended: "one appended";
-    /// Ascending, and a hundredth of the keys random at the end.
+    /// Ascending, with 1% random keys at the end.
     RandomTail: "random tail";
-    /// Ascending, and a tenth of the keys ascending once more at the end.
+    /// Ascending, with another 10% of ascending keys at the end.
     SortedTail: "sorted tail";
-    /// The first, middle and last key are bad pivots, again and again.
+    /// The first, middle and last key are bad pivots at every level.
     MedianKiller: "median-of-3 killer";
-    /// Random, but keys at 1024 evenly spaced positions are low.
+    /// Random, but the keys at 1024 evenly spaced positions are low.
     StridedKiller: "strided sample killer";
-    /// Random, but keys are low at positions that depend on the length alone.
+    /// Random, but the keys at positions that depend only on the length are low.
     SampledKiller: "seeded sample killer";
 }
 
@@ -93,12 +94,12 @@ impl Shape {
     /// The shapes that devices draw.
     pub const ON_DEVICES: &[Shape] = Shape::ALL.split_at(23).0;
 
-    /// Whether keys can be of this shape.
+    /// Whether keys can have this shape.
     pub fn takes(self, floats: bool) -> bool {
         floats || !matches!(self, Shape::Normal | Shape::LogNormal)
     }
 
-    /// Whether the means of the summary leave it out: it is so easy that the ratio says little.
+    /// Whether the means of the summary exclude it, because it is so easy that the ratio says little.
     pub fn is_easy(self) -> bool {
         matches!(self, Shape::Zero | Shape::Sorted | Shape::Reversed | Shape::LowBits | Shape::SawTooth)
     }
@@ -108,7 +109,7 @@ impl Shape {
 mod tests {
     use super::*;
 
-    /// The enum of the kernels, as they have it.
+    /// The kernels' enum must list the shapes in the same order.
     #[test]
     fn the_kernels_have_the_same_order() {
         let source = include_str!("../../kernels/grid.cu");

@@ -1,4 +1,5 @@
-//! The picture of a sweep: rate against length, one curve for each contender. The copy, which is the limit, is dashed.
+//! The chart of a sweep: rate against length, with a curve for each contender. The copy, which is the upper bound, is
+//! dashed.
 
 use std::path::Path;
 
@@ -12,7 +13,7 @@ const SIZE: (u32, u32) = (1100, 640);
 pub(super) const INK: RGBColor = RGBColor(34, 34, 34);
 pub(super) const COPY: RGBColor = RGBColor(140, 140, 140);
 pub(super) const OURS: RGBColor = RGBColor(215, 95, 10);
-/// The colours of the peers, in their order.
+/// The colours of the peers, in order.
 pub(super) const PEERS: [RGBColor; 5] = [
     RGBColor(40, 100, 180),
     RGBColor(60, 150, 90),

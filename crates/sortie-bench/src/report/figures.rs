@@ -1,5 +1,5 @@
-//! A page of figures: curves over the number of keys or of threads, with both axes logarithmic and the spread of the values at
-//! each point.
+//! A page of charts: curves over the number of keys or of threads, on logarithmic axes, with the spread of the values
+//! at each point.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use super::curve::{COPY, INK, OURS, PEERS};
 use crate::Result;
 
-/// Figures side by side.
+/// The number of charts in a row.
 const COLUMNS: usize = 2;
 /// In pixels.
 const WIDTH: u32 = 620;
@@ -33,7 +33,8 @@ pub struct Curve {
     pub points: Vec<Point>,
 }
 
-/// A value at a number. If it is a mean, a box shows its deviation, and a line reaches from the least value to the greatest.
+/// A value at some number of keys or threads. If it is a mean, a box shows the standard deviation, and a line spans the
+/// minimum and the maximum.
 pub struct Point {
     pub n: f64,
     pub value: f64,
@@ -122,7 +123,7 @@ fn draw_one(area: &DrawingArea<SVGBackend<'_>, Shift>, figure: &Figure) -> Resul
     Ok(())
 }
 
-/// 3000000 as 3e6.
+/// Formats 3000000 as 3e6.
 fn tick(number: f64) -> String {
     match number {
         _ if number >= 1e5 => format!("{number:e}"),

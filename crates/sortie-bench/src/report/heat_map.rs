@@ -1,4 +1,4 @@
-//! A heat map of ratios: blue where Sortie is ahead, red where a peer is, white at 1.
+//! A heat map of ratios: blue where Sortie is faster, red where a peer is faster, white at 1.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ const HEADER: i32 = 100;
 
 const AHEAD: RGBColor = RGBColor(33, 102, 172);
 const BEHIND: RGBColor = RGBColor(178, 24, 43);
-/// From this ratio on, and below its inverse, the colour is saturated.
+/// The colour is saturated from this ratio on, and below its inverse.
 const FULL: f64 = 3.0;
 
 pub struct Tile {
@@ -34,7 +34,7 @@ pub struct Tile {
     pub right: bool,
 }
 
-/// Draws the tiles; rows and columns come in the order in which the tiles name them.
+/// Draws the tiles. Rows and columns appear in the order in which tiles first name them.
 pub fn draw(path: &Path, title: &str, tiles: &[Tile]) -> Result<()> {
     let drawn = draw_all(path, title, tiles);
     drawn.map_err(|e| format!("cannot draw {}: {e}", path.display()).into())
@@ -74,7 +74,8 @@ fn draw_all(path: &Path, title: &str, tiles: &[Tile]) -> Result<()> {
     Ok(root.present()?)
 }
 
-/// Where each column starts, and where the last one ends. Groups are apart, and as wide as their names at least.
+/// The start of each column, followed by the end of the last one. There are gaps between groups, and each is at least
+/// as wide as its name.
 fn lefts(columns: &[(&String, &String)]) -> (Vec<i32>, i32) {
     let (mut lefts, mut at) = (Vec::new(), MARGIN + NAMES);
     for group in columns.chunk_by(|a, b| a.0 == b.0) {

@@ -1,4 +1,4 @@
-//! The output of a run: a table, lines of JSON, a picture.
+//! The output of a run: a table, lines of JSON, and a chart.
 
 pub mod curve;
 pub mod figures;
@@ -18,8 +18,8 @@ pub enum Outcome {
     Counted(Vec<Counted>),
 }
 
-/// One contender on one case. The fields are those of a JSON line: see the README. Fields that have a default are missing in
-/// the first runs that were kept.
+/// The result of one contender in one case. The README describes the fields, which are those of a JSON line. Fields
+/// with a default are missing in the oldest runs that were kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Row {
     #[serde(flatten)]
@@ -47,17 +47,17 @@ pub struct Row {
     /// The phases of the repetition with the median time, if they were measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseTime>,
-    /// Keys, strings or lines per second, by the median time.
+    /// Keys, strings or lines per second, from the median time.
     pub rate: f64,
     pub bytes: usize,
     pub includes: String,
     pub verified: bool,
     pub version: &'static str,
     pub date: String,
-    /// The most memory that a program held, if it is known.
+    /// The peak memory of a program, if known.
     #[serde(skip)]
     pub peak_bytes: u64,
-    /// What the contender chose for this case or reports about it, or an empty string.
+    /// What the contender chose or reports for this case, or an empty string.
     #[serde(skip)]
     pub note: String,
 }
@@ -67,7 +67,7 @@ pub struct Row {
 pub struct PhaseTime {
     pub name: &'static str,
     pub ms: f64,
-    /// How long each thread worked.
+    /// The time that each thread worked.
     pub work_ms: Vec<f64>,
 }
 
@@ -110,7 +110,7 @@ impl Row {
     }
 }
 
-/// The report of the repetition with the median time, or with the next lower one.
+/// The report of the repetition with the median time, or with the next lower time.
 fn middle<'a>(times_ms: &[f64], reports: &'a [Report]) -> Option<&'a Report> {
     let mut order: Vec<_> = (0..reports.len()).collect();
     order.sort_by(|&a, &b| times_ms[a].total_cmp(&times_ms[b]));
@@ -124,7 +124,7 @@ fn phases(report: &Report) -> Vec<PhaseTime> {
         .collect()
 }
 
-/// The cost of one contender on one case, counted instead of timed. The fields are those of a JSON line too.
+/// The cost of one contender in one case, counted instead of timed. These fields are also those of a JSON line.
 #[derive(Debug, Clone, Serialize)]
 pub struct Counted {
     pub suite: &'static str,
@@ -133,7 +133,7 @@ pub struct Counted {
     pub n: u64,
     pub distribution: &'static str,
     pub contender: &'static str,
-    /// Who counted, and on what device.
+    /// What counted the cost, and on what device.
     pub counted_by: &'static str,
     pub device: String,
     #[serde(flatten)]
@@ -143,7 +143,7 @@ pub struct Counted {
     pub date: String,
 }
 
-/// The counts of Capannini's table 1. A formula gives only the transactions.
+/// The counts of Capannini's table 1. A formula only gives the transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Counts {
     pub transactions: u64,
@@ -151,12 +151,12 @@ pub struct Counts {
     pub divergent_branches: Option<u64>,
 }
 
-/// The time in UTC.
+/// The current time in UTC.
 pub fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// The processor and the number of its threads.
+/// The processor and its number of threads.
 pub fn device() -> String {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

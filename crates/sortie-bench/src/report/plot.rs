@@ -1,4 +1,4 @@
-//! The picture: a panel a workload, a bar a contender, as long as its throughput.
+//! The chart: a panel for each workload, with a bar for each contender, as long as its throughput.
 
 use std::path::Path;
 
@@ -11,24 +11,24 @@ use crate::Result;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Panels side by side, at most.
+/// The maximum number of panels in a row.
 const COLUMNS: usize = 3;
 
-/// All in pixels.
+/// All sizes are in pixels.
 const PANEL_WIDTH: i32 = 480;
 const HEADER: i32 = 64;
 const MARGIN: i32 = 16;
 const TITLE: i32 = 26;
 const LINE: i32 = 18;
 const BAR: i32 = 13;
-/// What the names left of the bars take, and the numbers right of them.
+/// The width of the names on the left of the bars, and of the numbers on the right.
 const NAMES: i32 = 168;
 const NUMBERS: i32 = 56;
 
 const INK: RGBColor = RGBColor(34, 34, 34);
 const FAINT: RGBColor = RGBColor(110, 110, 110);
 
-/// Draws the rows of all cases, which stand case by case.
+/// Draws the rows of all cases. Rows of the same case follow each other.
 pub fn draw(path: &Path, rows: &[Row]) -> Result<()> {
     let panels: Vec<&[Row]> = rows.chunk_by(|a, b| a.label == b.label).collect();
     let Some(most) = panels.iter().map(|panel| panel.len()).max() else { return Ok(()) };
@@ -82,7 +82,7 @@ fn draw_panel(root: &Area, (left, top): (i32, i32), rows: &[Row]) -> Drawn {
     Ok(())
 }
 
-/// Ours orange, the baseline grey, peers blue; darker with more threads.
+/// Orange for Sortie, grey for the baseline, blue for peers. More threads are darker.
 fn colour(row: &Row) -> RGBColor {
     match (row.contender, row.threads) {
         ("std" | "GNU sort" | "copy", _) => RGBColor(140, 140, 140),
@@ -93,7 +93,7 @@ fn colour(row: &Row) -> RGBColor {
     }
 }
 
-/// Three digits or so.
+/// Formats a number with about three digits.
 pub fn number(x: f64) -> String {
     let decimals = if x < 10.0 { 2 } else { usize::from(x < 100.0) };
     format!("{x:.decimals$}")

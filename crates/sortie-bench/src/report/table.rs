@@ -1,4 +1,4 @@
-//! The table on standard output: a block for each case, a line for each contender.
+//! The table on standard output: a block for each case, with a line for each contender.
 
 use super::{Counted, Row};
 use crate::bars::{Bar, bars, least_rate};
@@ -87,7 +87,7 @@ fn block(rows: &[Row]) -> String {
     lines + "\n"
 }
 
-/// The target and whether it was reached, if the other side ran too.
+/// The target, and whether it was met. `None` if the other contender did not run.
 fn verdict(bar: Bar, row: &Row, rows: &[Row]) -> Option<String> {
     let other = rows.iter().find(|other| other.contender == bar.against)?;
     let ratio = row.rate / other.rate;
@@ -124,7 +124,7 @@ mod tests {
         )
     }
 
-    /// The words of the line about `contender`.
+    /// The words of the line for `contender`.
     fn line<'a>(block: &'a str, contender: &str) -> Vec<&'a str> {
         let line = block.lines().find(|line| line.trim_start().starts_with(contender)).unwrap();
         line.split_whitespace().collect()

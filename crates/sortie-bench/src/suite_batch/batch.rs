@@ -1,4 +1,4 @@
-//! A batch on the device: its keys, drawn there; how a sort of them is timed, and how its result is checked.
+//! A batch on the device. Its keys are drawn there. Times sorts of the batch and checks their results.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -13,14 +13,14 @@ use crate::Result;
 use crate::distributions::{Distribution, Rng, power_law};
 use crate::keys::BenchKey;
 
-/// How many segments of what lengths.
+/// The number and the lengths of segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     Even {
         segments: u64,
         length: u64,
     },
-    /// Lengths by the power law, from a seed.
+    /// Lengths with a power-law distribution, drawn from a seed.
     Ragged {
         n: usize,
         seed: u64,
@@ -36,23 +36,23 @@ impl Shape {
     }
 }
 
-/// Segments of a result that are compared with the host's sort, key by key, unless they are longer than so many keys.
+/// The number of segments that are compared with the host's sort key by key, except those longer than `SAMPLED_UP_TO`.
 const SAMPLE: u64 = 16;
 const SAMPLED_UP_TO: u64 = 1 << 20;
 
-/// Blocks of 256 threads that draw and check; a few for each multiprocessor of any device.
+/// The launch of kernels that draw and check: a few blocks of 256 threads for each multiprocessor of any device.
 const GRID: Launch = Launch { blocks: 2048, threads: 256, shared: 0 };
 
 pub struct Batch<K> {
     pub stream: Stream,
-    /// Where every sort starts from; empty where that is `keys`, which are then drawn for every run.
+    /// The input of every sort. If empty, the input is drawn to `keys` before each run.
     pub input: Buffer<K>,
-    /// Where its result belongs.
+    /// The result of the sort.
     pub keys: Buffer<K>,
     pub segments: u64,
-    /// Of each segment, where all have the same.
+    /// The length of the segments, if all have the same.
     pub length: Option<u64>,
-    /// Where each segment starts, and the last one ends, where their lengths differ.
+    /// The start of each segment followed by the end of the last one, if their lengths differ.
     pub offsets: Option<Buffer<u64>>,
     starts: Vec<u64>,
     draw: Kernel,
@@ -63,16 +63,16 @@ pub struct Batch<K> {
     totals: Buffer<u64>,
     start: Event,
     end: Event,
-    /// Of the input, see the kernel `check`.
+    /// The sum over the input, see the kernel `check`.
     sum: Cell<u64>,
 }
 
-/// What a run finds in `keys`.
+/// What `keys` contains before a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
     /// A copy of the input, to sort in place.
     Copy,
-    /// Nothing of use: the result is made from the input.
+    /// Nothing useful: the sort reads the input and writes to `keys`.
     Poison,
 }
 
@@ -81,7 +81,7 @@ pub enum Before {
 pub enum After {
     Sorted,
     Descending,
-    /// As the input, in whatever order.
+    /// The keys of the input, in any order.
     Same,
 }
 
@@ -90,7 +90,7 @@ impl<K: BenchKey + Pod> Batch<K> {
         Batch::with_input(device, shape, shape.n())
     }
 
-    /// One that keeps no input, so that the keys can be as many as the device holds.
+    /// A batch that does not keep its input, so the keys can fill the device memory.
     pub fn in_place(device: &Device, shape: Shape) -> Result<Batch<K>> {
         Batch::with_input(device, shape, 0)
     }
@@ -139,27 +139,27 @@ impl<K: BenchKey + Pod> Batch<K> {
         })
     }
 
-    /// Keys in the longest segment.
+    /// The number of keys in the longest segment.
     pub fn longest(&self) -> u64 {
         let lengths = self.starts.windows(2).map(|pair| pair[1] - pair[0]);
         self.length.or_else(|| lengths.max()).unwrap_or(0)
     }
 
-    /// Draws the input, uniform.
+    /// Draws uniform keys as the input.
     pub fn draw(&self, seed: u64) -> Result<()> {
         self.draw_from(Distribution::Uniform, seed)
     }
 
-    /// Draws the input from a distribution that is drawn on a device.
+    /// Draws the input from a distribution that devices can draw.
     pub fn draw_from(&self, distribution: Distribution, seed: u64) -> Result<()> {
         let to = if self.input.is_empty() { self.keys.view() } else { self.input.view() };
-        // SAFETY: the arguments are the kernel's, which stays within the keys.
+        // SAFETY: these are the kernel's arguments, and it stays within the keys.
         unsafe { self.draw.launch(&self.stream, GRID, (to, to.len() as u64, seed, distribution as i32))? };
         self.sum.set(self.totals_of(to)?.0);
         Ok(())
     }
 
-    /// Milliseconds that the device takes for what `work` enqueues.
+    /// The milliseconds that the device takes for the work that `work` enqueues.
     pub fn time(&self, before: Before, work: impl FnOnce() -> Result<()>) -> Result<f64> {
         match before {
             Before::Copy if self.input.is_empty() => {}
@@ -173,8 +173,8 @@ impl<K: BenchKey + Pod> Batch<K> {
         Ok(self.end.milliseconds_since(&self.start)?.into())
     }
 
-    /// Whether `keys` holds what it must: each segment its own keys, all of them in order, and, where there is the input,
-    /// those of some segments as the host sorts them.
+    /// Whether `keys` is correct: each segment has its own keys and is in order. If the input is kept, some segments
+    /// are also compared with the host's sort.
     pub fn verify(&self, after: After, seed: u64) -> Result<bool> {
         let (sum, descents) = self.totals_of(self.keys.view())?;
         let in_order = descents == 0 || after == After::Descending;
@@ -183,15 +183,15 @@ impl<K: BenchKey + Pod> Batch<K> {
         Ok(sum == self.sum.get() && as_asked)
     }
 
-    /// Writes payloads of so many words, each its place among all keys.
+    /// Fills the payload, `words` words for each key, with the index of the key.
     pub fn number(&self, payload: View<'_, u32>, words: usize) -> Result<()> {
-        // SAFETY: the arguments are the kernel's, which stays within the payload.
+        // SAFETY: these are the kernel's arguments, and it stays within the payload.
         unsafe { self.number.launch(&self.stream, GRID, (payload, words, self.keys.len()))? };
         Ok(())
     }
 
-    /// Whether, in some segments, the payloads of the sorted keys are the places where these were, and equal keys kept their
-    /// order. An argsort's places count from the start of their segment, and its keys have not moved.
+    /// Checks some segments: whether each payload is the index of its key in the input, and whether equal keys kept
+    /// their order. For an argsort, indices count from the start of the segment, and the keys have not moved.
     pub fn verify_places(
         &self,
         payload: View<'_, u32>,
@@ -225,8 +225,8 @@ impl<K: BenchKey + Pod> Batch<K> {
         Ok(true)
     }
 
-    /// Whether the payload of every key of one array is the place where it was, all of them in order. Places of 64 bits are two words of
-    /// the payload.
+    /// Whether the payload of every key of one array is its index in the input, and the keys are in order. 64-bit
+    /// indices are two words of the payload.
     pub fn verify_one_array(&self, payload: View<'_, u32>, work: OneArray) -> Result<bool> {
         if matches!(work, OneArray::Keys | OneArray::Compared) {
             return Ok(true);
@@ -237,7 +237,8 @@ impl<K: BenchKey + Pod> Batch<K> {
         let wrong = self.totals.view();
         self.stream.fill(wrong, 0)?;
         let arguments = (&self.input, sorted, payload, self.keys.len() as u64, stable, wrong);
-        // SAFETY: the arguments are the kernel's; a payload that is no place would be a fault, which is told as well.
+        // SAFETY: these are the kernel's arguments. A payload that is not an index would be out of bounds, which the
+        // kernel reports.
         unsafe { check.launch(&self.stream, GRID, arguments)? };
         let mut found = [0; 2];
         self.stream.copy_out(&mut found, wrong)?;
@@ -253,12 +254,12 @@ impl<K: BenchKey + Pod> Batch<K> {
         }
     }
 
-    /// The sum and the descents of keys that are one array, see the kernel `check`.
+    /// The sum and the number of descents of keys in one array, see the kernel `check`.
     pub fn totals_of_one(&self, keys: View<'_, K>) -> Result<(u64, u64)> {
         self.totals_between(keys, 1, keys.len() as u64, 0)
     }
 
-    /// The same of all segments.
+    /// The sum and the number of descents of all segments.
     fn totals_of(&self, keys: View<'_, K>) -> Result<(u64, u64)> {
         let offsets = self.offsets.as_ref().map_or(0, |offsets| offsets.address());
         self.totals_between(keys, self.segments, self.length.unwrap_or(0), offsets)
@@ -273,7 +274,7 @@ impl<K: BenchKey + Pod> Batch<K> {
     ) -> Result<(u64, u64)> {
         self.stream.fill(self.totals.view(), 0)?;
         let arguments = (keys, segments, length, offsets, &self.totals);
-        // SAFETY: the arguments are the kernel's; the segments lie within the keys, and `totals` holds two.
+        // SAFETY: these are the kernel's arguments; the segments lie within the keys, and `totals` has two words.
         unsafe { self.check.launch(&self.stream, GRID, arguments)? };
         let mut totals = [0; 2];
         self.stream.copy_out(&mut totals, self.totals.view())?;
@@ -303,7 +304,7 @@ impl<K: BenchKey + Pod> Batch<K> {
     }
 }
 
-/// What C calls the type.
+/// The name of the type in C.
 fn c_name<K: BenchKey>() -> &'static str {
     match K::NAME {
         "f32" => "float",

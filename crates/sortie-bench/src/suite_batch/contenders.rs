@@ -1,4 +1,4 @@
-//! Who sorts a batch: the copy that nobody can beat, Sortie, and its peers.
+//! The contenders that sort a batch: a copy, which is the upper bound, Sortie, and its peers.
 
 use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
@@ -16,21 +16,21 @@ use crate::keys::BenchKey;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contender {
-    /// Reads and writes every key once: the limit.
+    /// Reads and writes every key once: the upper bound.
     Copy,
     Sortie,
-    /// Ours too, at other work.
+    /// Sortie with another operation.
     Ours(Work),
-    /// From CUB's parts, one worker a segment, the best of several shapes.
+    /// Built from CUB's parts, with one warp or block per segment: the fastest of several shapes.
     ByHand,
     SegmentedSort,
     SegmentedRadixSort,
     Torch,
-    /// STA: a stable sort of all keys with the number of their segment, then one by that number.
+    /// STA: a stable sort of all keys with their segment numbers as payloads, then one by segment number.
     ByTags,
     /// As published, see `sortie_papers`.
     ArraySort,
-    /// Of one array.
+    /// An operation on one array.
     OneArray(OneArray),
     Published(Published),
     CubRadix,
@@ -39,7 +39,7 @@ pub enum Contender {
     CubRadixPairs,
 }
 
-/// What Sortie is asked to do with one array.
+/// An operation that Sortie performs on one array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OneArray {
     Keys,
@@ -49,7 +49,7 @@ pub enum OneArray {
     Argsort,
     /// With indices of 64 bits.
     WideArgsort,
-    /// Keys, by comparison alone.
+    /// Keys, only by comparison.
     Compared,
 }
 
@@ -59,7 +59,7 @@ impl OneArray {
     }
 }
 
-/// The most keys that a shape of `cub.cu` holds.
+/// The maximum number of keys for the shapes in `cub.cu`.
 const LONGEST_BY_HAND: u64 = 20_480;
 
 impl Contender {
@@ -106,7 +106,7 @@ impl Contender {
         }
     }
 
-    /// The work on a batch of one array.
+    /// The name of the operation, for a batch of one array.
     pub fn one_array(self) -> &'static str {
         match self {
             Contender::OneArray(OneArray::Pairs | OneArray::UnstablePairs) | Contender::CubRadixPairs => {
@@ -117,14 +117,14 @@ impl Contender {
         }
     }
 
-    /// Whether it can sort such a batch at all.
+    /// Whether the contender can sort such a batch.
     pub fn takes<K: BenchKey>(self, shape: Shape) -> bool {
         let by_cub = matches!(
             self,
             Contender::ByHand | Contender::SegmentedSort | Contender::SegmentedRadixSort | Contender::ByTags
         );
         match (self, shape) {
-            // `cub.cu` has two types of keys.
+            // `cub.cu` is compiled for two key types.
             _ if by_cub && K::NAME == "f64" => false,
             (Contender::ByHand, Shape::Even { length, .. }) => length <= LONGEST_BY_HAND,
             (Contender::Torch | Contender::ArraySort, Shape::Even { .. }) => K::NAME == "f32",
@@ -133,7 +133,7 @@ impl Contender {
         }
     }
 
-    /// What is timed beside the sort itself.
+    /// What is timed besides the sort itself.
     pub fn includes(self) -> &'static str {
         match self {
             Contender::Torch => "indices, and memory from torch's cache; keys drawn by torch",
@@ -143,18 +143,18 @@ impl Contender {
     }
 }
 
-/// Sorts the batch once and says how many milliseconds that took, and whether the result is right.
+/// Sorts the batch once. Returns the milliseconds, and whether the result is correct.
 pub type Run<'a> = Box<dyn FnMut(u64) -> Result<(f64, bool)> + 'a>;
 
-/// A contender that is ready for one batch.
+/// A contender that is prepared for one batch.
 pub struct Ready<'a> {
     pub contender: Contender,
-    /// What it chose for this batch, or nothing.
+    /// What it chose for this batch, or an empty string.
     pub note: String,
     pub run: Run<'a>,
 }
 
-/// What the contenders need, found when first asked for.
+/// What the contenders need. Loaded when first used.
 pub struct Rig {
     pub device: Device,
     engines: Engines,
@@ -191,7 +191,7 @@ impl Rig {
         self.torch.get_or_init(|| start().map_err(|why| left_out("torch.sort", &*why)).ok()).as_ref()
     }
 
-    /// Makes a contender ready; nothing where what it needs is not there, which was said.
+    /// Prepares a contender. `None` if something that it needs is missing; the user has been told.
     pub fn ready<'a, K: BenchKey + Pod>(
         &'a self,
         contender: Contender,
@@ -246,7 +246,7 @@ fn on_device<'a, K: BenchKey + Pod>(
     Box::new(move |seed| Ok((batch.time(before, &mut enqueue)?, batch.verify(after, seed)?)))
 }
 
-/// Says why a contender is not measured.
+/// Reports why a contender is not measured.
 pub fn left_out(name: &str, why: &dyn std::error::Error) {
     eprintln!("sortie-bench: {name} is left out: {why}");
 }

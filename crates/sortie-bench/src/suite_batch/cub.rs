@@ -1,4 +1,4 @@
-//! The peers made from CUB, in a shared library that is built from `peers/cub.cu` by hand.
+//! The peers made from CUB, in a shared library that is built separately from `peers/cub.cu`.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::keys::BenchKey;
 pub const BUILD: &str = "build them with `nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -o cub.so \
                          crates/sortie-bench/peers/cub.cu` and name them with --peers ./cub.so";
 
-/// What the library calls its peers.
+/// The peers in the library.
 #[derive(Debug, Clone, Copy)]
 pub enum Peer {
     SegmentedSort,
@@ -29,7 +29,7 @@ pub enum Peer {
     Strings,
 }
 
-/// `Batch` of `cub.cu`.
+/// `Batch` in `cub.cu`.
 #[repr(C)]
 struct RawBatch {
     input: u64,
@@ -40,7 +40,7 @@ struct RawBatch {
     offsets: u64,
 }
 
-/// `Array` of `cub_arrays.cuh`.
+/// `Array` in `cub_arrays.cuh`.
 #[repr(C)]
 pub struct RawArray {
     pub keys: u64,
@@ -50,14 +50,14 @@ pub struct RawArray {
     pub n: u64,
 }
 
-/// Segments of one length, or between offsets where there are some.
+/// Segments of one length, or between offsets if there are any.
 pub struct RawSegments {
     pub count: u64,
     pub length: u64,
     pub offsets: u64,
 }
 
-/// A job of the library's, seen only by address.
+/// A job of the library, only used by address.
 #[repr(C)]
 struct RawJob {
     _opaque: [u8; 0],
@@ -73,7 +73,7 @@ type SortArray =
     unsafe extern "C" fn(*const c_char, c_int, c_int, *const RawArray, u64, *mut usize, u64) -> Answer;
 type Export = unsafe extern "C" fn(u64, *mut u8) -> Answer;
 
-/// The library, and what is called in it.
+/// The library and its functions.
 #[derive(Debug)]
 struct Calls {
     open: Open,
@@ -106,7 +106,7 @@ impl Cub {
         }
     }
 
-    /// Makes a peer ready for this batch, its temporary storage allocated.
+    /// Prepares a peer for this batch. Allocates its temporary storage.
     pub fn open<'a, K: BenchKey + Pod>(&self, peer: Peer, batch: &'a Batch<K>) -> Result<CubSort<'a>> {
         let raw = RawBatch {
             input: batch.input.address(),
@@ -116,11 +116,11 @@ impl Cub {
             length: batch.length.unwrap_or(0),
             offsets: batch.offsets.as_ref().map_or(0, |offsets| offsets.address()),
         };
-        // SAFETY: the batch's buffers hold what `raw` says, and live as long as the job.
+        // SAFETY: the batch's buffers hold what `raw` says, and outlive the job.
         unsafe { self.open_raw(peer, K::NAME, &raw, &batch.stream) }
     }
 
-    /// Makes a sort of the places of strings ready.
+    /// Prepares an argsort of strings.
     pub fn open_strings<'a>(
         &self,
         stream: &'a Stream,
@@ -140,7 +140,7 @@ impl Cub {
         unsafe { self.open_raw(Peer::Strings, "bytes", &raw, stream) }
     }
 
-    /// Makes a sort of segments ready, from one place to another.
+    /// Prepares a sort of segments from one array to another.
     pub fn open_segments<'a, K: BenchKey + Pod>(
         &self,
         peer: Peer,
@@ -161,10 +161,11 @@ impl Cub {
         unsafe { self.open_raw(peer, K::NAME, &raw, stream) }
     }
 
-    /// Enqueues a radix sort of one array with payloads of `payload_bytes`; without storage, returns the bytes of storage that it needs.
+    /// Enqueues a radix sort of one array with payloads of `payload_bytes`. Without storage, only returns the bytes of
+    /// storage that it needs.
     ///
     /// # Safety
-    /// At the addresses are arrays of `n` of these keys and payloads, and storage of the size that was asked for.
+    /// The addresses are those of arrays of `n` such keys and payloads, and of storage of the required size.
     pub unsafe fn sort_array(
         &self,
         key: &str,
@@ -178,7 +179,7 @@ impl Cub {
         let mut bytes = storage.map_or(0, |storage| storage.len());
         let storage = storage.map_or(0, |storage| storage.address());
         let payload_bytes = payload_bytes as c_int;
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe {
             let sort = self.0.sort_array;
             said(sort(key.as_ptr(), payload_bytes, device, array, storage, &mut bytes, stream.raw()))?;
@@ -186,16 +187,16 @@ impl Cub {
         Ok(bytes)
     }
 
-    /// The handle by which another process opens the allocation that starts at this address.
+    /// A handle with which another process can open the allocation that starts at this address.
     pub fn export(&self, address: u64) -> Result<[u8; 64]> {
         let mut handle = [0; 64];
-        // SAFETY: the handle has 64 bytes; an address that is no allocation is an error.
+        // SAFETY: the handle has 64 bytes. If the address is not that of an allocation, the call returns an error.
         unsafe { said((self.0.export)(address, handle.as_mut_ptr()))? };
         Ok(handle)
     }
 
     /// # Safety
-    /// There is at the addresses what a batch for this peer has, as long as the job lives.
+    /// The addresses are those of the data that a batch for this peer needs. The data outlives the job.
     unsafe fn open_raw<'a>(
         &self,
         peer: Peer,
@@ -206,7 +207,7 @@ impl Cub {
         let key = CString::new(key)?;
         let device = stream.device().properties().ordinal as c_int;
         let mut job = std::ptr::null_mut();
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe {
             said((self.0.open)(peer as c_int, key.as_ptr(), device, raw, stream.raw(), &mut job))?;
         }
@@ -214,7 +215,7 @@ impl Cub {
     }
 }
 
-/// A peer that is ready for a batch.
+/// A peer that is prepared for a batch.
 pub struct CubSort<'a> {
     cub: Cub,
     job: *mut RawJob,
@@ -224,34 +225,34 @@ pub struct CubSort<'a> {
 impl CubSort<'_> {
     /// Enqueues the sort on the batch's stream.
     pub fn run(&self) -> Result<()> {
-        // SAFETY: the job is open, and the batch it was opened for lives.
+        // SAFETY: the job is open, and its batch is alive.
         unsafe { said((self.cub.0.run)(self.job, self.stream.raw())) }
     }
 
-    /// What was chosen for this batch, or nothing.
+    /// What was chosen for this batch, or an empty string.
     pub fn note(&self) -> String {
-        // SAFETY: the job is open; its text ends in a zero and lives as long.
+        // SAFETY: the job is open; its text ends with a NUL and lives as long as the job.
         unsafe { CStr::from_ptr((self.cub.0.note)(self.job)).to_string_lossy().into_owned() }
     }
 }
 
 impl Drop for CubSort<'_> {
     fn drop(&mut self) {
-        // SAFETY: opened once, closed once.
+        // SAFETY: opened once and closed once.
         unsafe { (self.cub.0.close)(self.job) }
     }
 }
 
-/// An answer as a result.
+/// Converts an answer of the library to a result.
 ///
 /// # Safety
 ///
-/// It is null, or a text that ends in a zero and lives until the next call.
+/// The answer is null, or a text that ends with a NUL and lives until the next call.
 unsafe fn said(answer: Answer) -> Result<()> {
     if answer.is_null() {
         return Ok(());
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees it.
     Err(unsafe { CStr::from_ptr(answer) }.to_string_lossy().into())
 }
 

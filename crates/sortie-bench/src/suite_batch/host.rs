@@ -1,4 +1,4 @@
-//! Segments that lie in the host's memory, sorted on the GPU: the way there and back is what it takes.
+//! Segments in host memory, sorted on the GPU. The copies to the GPU and back are part of the time.
 
 use std::ops::DerefMut;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ use crate::report::{Outcome, Row};
 /// 20 GB of keys.
 const KEYS: usize = 5_000_000_000;
 const LENGTH: usize = 1000;
-/// Keys that are drawn and checked at a time.
+/// The number of keys drawn and checked at a time.
 const PART: usize = 1 << 20;
 
 const LABEL: &str = "host to host f32, segments of 1000";
@@ -27,7 +27,7 @@ const LABEL: &str = "host to host f32, segments of 1000";
 pub struct HostToHost {
     shared: Rc<Shared>,
     keys: usize,
-    /// Whether keys in pinned memory, and in any other, are asked for.
+    /// Whether to measure keys in pinned memory, and keys in ordinary memory.
     pinned: bool,
     pageable: bool,
 }
@@ -38,7 +38,7 @@ impl HostToHost {
         HostToHost { shared, keys, pinned: true, pageable: true }
     }
 
-    /// Times a sort of these keys, drawn anew for each repetition; the first counts for nothing.
+    /// Times a sort of these keys, which are drawn again for each repetition. The first repetition is a warm-up.
     fn time<T: DerefMut<Target = [f32]>>(
         &self,
         keys: &mut T,
@@ -137,7 +137,7 @@ fn draw(keys: &mut [f32], seed: u64) -> u64 {
     sum(keys)
 }
 
-/// The same for the same keys in any order.
+/// A sum that does not depend on the order of the keys.
 fn sum(keys: &[f32]) -> u64 {
     keys.par_chunks(PART).map(|keys| keys.iter().map(|key| u64::from(key.to_bits())).sum::<u64>()).sum()
 }

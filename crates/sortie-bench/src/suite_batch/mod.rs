@@ -1,4 +1,4 @@
-//! Suite `batch`: many segments in one call on a GPU. The keys are in GPU memory, and a copy of them is the baseline.
+//! Suite `batch`: many segments in one call on a GPU. The keys are in GPU memory. The baseline is a copy of them.
 
 pub mod batch;
 pub mod contenders;
@@ -25,7 +25,7 @@ use crate::keys::BenchKey;
 use crate::measure::{Facts, Measurable, Measured, REPS, rotation};
 use crate::report::{Outcome, Row};
 
-/// Segments and their length.
+/// The number of segments, and their length.
 const EVEN: [(u64, u64); 6] = [
     (2_000_000, 50),
     (1_000_000, 200),
@@ -35,13 +35,13 @@ const EVEN: [(u64, u64); 6] = [
     (50_000, 10_000),
 ];
 
-/// Keys in segments of power-law lengths.
+/// The number of keys in segments of power-law lengths.
 const RAGGED: usize = 1_000_000_000;
 
-/// Keys for each length of a sweep, unless `--n` says otherwise.
+/// The number of keys at each length of a sweep, unless `--n` gives one.
 const SWEPT: usize = 100_000_000;
 
-/// Milliseconds after which a contender is not repeated in a sweep.
+/// In a sweep, a contender that takes longer than this many milliseconds is not repeated.
 const SWEEP_PATIENCE: f64 = 300.0;
 
 pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
@@ -67,7 +67,8 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     cases
 }
 
-/// The lengths of a sweep: `per_doubling` lengths for each doubling, in equal ratios, each length once, both ends included.
+/// The lengths of a sweep: `per_doubling` for each doubling, in equal ratios, including both ends. Each length occurs
+/// once.
 fn lengths((from, to): (u64, u64), per_doubling: usize) -> Vec<u64> {
     let factor = |step: u32| (f64::from(step) / per_doubling as f64).exp2();
     let steps = (0..).map(|step| (from as f64 * factor(step)).round() as u64);
@@ -76,7 +77,7 @@ fn lengths((from, to): (u64, u64), per_doubling: usize) -> Vec<u64> {
     lengths
 }
 
-/// What all cases share, made when the first is measured.
+/// Shared by all cases. Made when the first one is measured.
 pub struct Shared {
     pub peers: Option<PathBuf>,
     rig: OnceCell<Rig>,
@@ -97,7 +98,7 @@ impl Shared {
 }
 
 pub struct Case<K> {
-    /// The suite, and its name for this case besides the shape. Suite `papers` uses the figure.
+    /// The suite, and the name of the case besides the shape. Suite `papers` uses the figure as the name.
     pub suite: &'static str,
     pub title: &'static str,
     pub shared: Rc<Shared>,
@@ -126,7 +127,7 @@ impl<K: BenchKey + Pod> Case<K> {
         }
     }
 
-    /// A case of a sweep. It has keys alone, because any other work would compile kernels for each length.
+    /// A case of a sweep. It only sorts keys, because any other operation would compile kernels for each length.
     fn swept(shared: &Rc<Shared>, shape: Shape) -> Case<K> {
         let mut case = Case::<K>::new(shared, shape);
         case.contenders.retain(|contender| !matches!(contender, Contender::Ours(_)));
@@ -237,12 +238,12 @@ pub fn row<K: BenchKey + Pod>(
     row
 }
 
-/// 268435456 as 2^28.
+/// Formats 268435456 as 2^28.
 fn power(number: u64) -> String {
     if number.is_power_of_two() { format!("2^{}", number.ilog2()) } else { number.to_string() }
 }
 
-/// 2000000 as 2M.
+/// Formats 2000000 as 2M.
 fn short(number: u64) -> String {
     match number {
         n if n >= 1_000_000_000 && n.is_multiple_of(1_000_000_000) => format!("{}G", n / 1_000_000_000),

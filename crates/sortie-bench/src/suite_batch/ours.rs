@@ -1,4 +1,4 @@
-//! Sortie's side.
+//! Sortie and the published sorts as contenders.
 
 use bytemuck::Pod;
 use sortie::gpu::{DeviceSegments, Gpu, Pending};
@@ -11,18 +11,18 @@ use super::contenders::{OneArray, Run};
 use crate::Result;
 use crate::keys::BenchKey;
 
-/// What Sortie is asked to do with the batch.
+/// An operation that Sortie performs on the batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     Keys,
     Descending,
-    /// Keys with payloads of this many bytes; always stable.
+    /// Keys with payloads of this many bytes. Always stable.
     Pairs(usize),
     Argsort,
 }
 
 impl Work {
-    /// Words of a payload.
+    /// The number of words of a payload.
     fn words(self) -> usize {
         match self {
             Work::Keys | Work::Descending => 0,
@@ -32,24 +32,24 @@ impl Work {
     }
 }
 
-/// This work on the batch's keys, in place: milliseconds, and whether the result is right.
+/// Performs an operation on the batch's keys, in place. Returns milliseconds, and whether the result is correct.
 pub fn work<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: Work) -> Result<Run<'a>> {
     let order = Order { descending: work == Work::Descending, ..Order::default() };
-    // Found here: it is a look at every offset on the host.
+    // Computed once here, because it reads every offset on the host.
     let longest = batch.longest();
     Ok(Box::new(move |seed| {
         let segments = match (&batch.offsets, batch.length) {
             (Some(offsets), _) => DeviceSegments::Offsets { offsets: offsets.view(), longest },
             (None, length) => DeviceSegments::Length(length.unwrap_or(0)),
         };
-        // For this run alone: with those of all contenders there would be no room.
+        // Allocated only for this run: the payloads of all contenders together would not fit in memory.
         let payload = gpu.device().alloc::<u32>(work.words() * batch.keys.len())?;
         if let Work::Pairs(_) = work {
             batch.number(payload.view(), work.words())?;
         }
         let (stream, keys, payload) = (&batch.stream, batch.keys.view(), payload.view());
         let ms = batch.time(Before::Copy, || {
-            // SAFETY: all that uses the keys and the payload is on the batch's stream.
+            // SAFETY: everything that uses the keys and the payload is on the batch's stream.
             drop(unsafe {
                 match work {
                     Work::Keys | Work::Descending => gpu.sort_segments(stream, keys, segments, order)?,
@@ -77,7 +77,7 @@ pub fn work<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: Work
     }))
 }
 
-/// This work on the batch's keys as one array.
+/// Performs an operation on the batch's keys as one array.
 pub fn one_array<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work: OneArray) -> Run<'a> {
     Box::new(move |seed| {
         let alone = matches!(work, OneArray::Keys | OneArray::Compared);
@@ -86,7 +86,7 @@ pub fn one_array<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work:
             OneArray::WideArgsort => 2 * batch.keys.len(),
             _ => batch.keys.len(),
         };
-        // For this run alone: with those of all contenders there would be no room.
+        // Allocated only for this run: the payloads of all contenders together would not fit in memory.
         let payload = gpu.device().alloc::<u32>(moved)?;
         if !alone && !work.is_argsort() {
             batch.number(payload.view(), 1)?;
@@ -94,7 +94,7 @@ pub fn one_array<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work:
         let (stream, keys, payload, order) =
             (&batch.stream, batch.keys.view(), payload.view(), Order::default());
         let ms = batch.time(Before::Copy, || {
-            // SAFETY: all that uses the keys and the payload is on the batch's stream.
+            // SAFETY: everything that uses the keys and the payload is on the batch's stream.
             drop(unsafe {
                 match work {
                     OneArray::Keys => gpu.sort(stream, keys, order)?,
@@ -113,7 +113,7 @@ pub fn one_array<'a, K: BenchKey + Pod>(gpu: &'a Gpu, batch: &'a Batch<K>, work:
     })
 }
 
-/// A published sort of one array. All but the bitonic network are in `sortie_papers`, and for u32 alone.
+/// A published sort of one array. All except the bitonic network are in `sortie_papers`, and only sort u32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Published {
     Bitonic,
@@ -136,7 +136,7 @@ impl Published {
     }
 
     /// # Safety
-    /// As that sort.
+    /// As for the sort that it names.
     pub unsafe fn enqueue<'a, K: BenchKey + Pod>(
         self,
         engines: &'a Engines,
@@ -144,7 +144,7 @@ impl Published {
         keys: View<'_, K>,
     ) -> std::result::Result<Enqueued<'a>, Error> {
         let papers = &engines.papers;
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         let published = unsafe {
             match self {
                 Published::Bitonic => {
@@ -162,7 +162,7 @@ impl Published {
     }
 }
 
-/// What sorts on a device: Sortie, and the published algorithms.
+/// The engines of a device: Sortie's, and that of the published algorithms.
 pub struct Engines {
     pub gpu: Gpu,
     pub papers: Papers,
@@ -174,7 +174,7 @@ impl Engines {
     }
 }
 
-/// A sort of either that has been enqueued.
+/// An enqueued sort of one of the two.
 pub enum Enqueued<'a> {
     Ours(Pending<'a>),
     Published(papers::Pending<'a>),
@@ -189,27 +189,27 @@ impl Enqueued<'_> {
     }
 }
 
-/// What enqueues the published sort of the batch's keys as one array.
+/// A run that enqueues the published sort of the batch's keys as one array.
 pub fn published<'a, K: BenchKey + Pod>(
     engines: &'a Engines,
     batch: &'a Batch<K>,
     sort: Published,
 ) -> impl FnMut() -> Result<()> + 'a {
     move || {
-        // SAFETY: all that uses the keys is on the batch's stream.
+        // SAFETY: everything that uses the keys is on the batch's stream.
         drop(unsafe { sort.enqueue(engines, &batch.stream, batch.keys.view())? });
         Ok(())
     }
 }
 
-/// What enqueues GPU-ArraySort of the batch's keys, which are f32 in segments of one length.
+/// A run that enqueues GPU-ArraySort of the batch's keys, which are f32 in segments of one length.
 pub fn array_sort<'a, K: BenchKey + Pod>(
     papers: &'a Papers,
     batch: &'a Batch<K>,
 ) -> impl FnMut() -> Result<()> + 'a {
     let length = batch.length.unwrap_or(0) as usize;
     move || {
-        // SAFETY: all that uses the keys is on the batch's stream.
+        // SAFETY: everything that uses the keys is on the batch's stream.
         drop(unsafe { papers::array_sort(papers, &batch.stream, batch.keys.view().cast(), length)? });
         Ok(())
     }

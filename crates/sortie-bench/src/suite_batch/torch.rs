@@ -1,12 +1,12 @@
-//! torch.sort, in a process of its own, which times itself with the device's events and checks its own results. In suite
-//! `batch` it draws its own keys, uniform from the seed it is given.
+//! torch.sort in a separate process, which times itself with CUDA events and checks its own results. In suite `batch`
+//! it draws its own uniform keys from the given seed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::Result;
 
-/// The process, waiting for work.
+/// The process, which waits for work.
 #[derive(Debug)]
 pub struct Torch {
     child: Child,
@@ -22,7 +22,7 @@ impl Torch {
         Torch::of(python).map_err(|_| "python3 cannot import torch; `pip install torch` brings it".into())
     }
 
-    /// A program that says its version, then answers line by line.
+    /// A program that prints its version, and then answers each line.
     pub fn of(mut program: Command) -> Result<Torch> {
         program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = program.spawn()?;
@@ -33,7 +33,7 @@ impl Torch {
         Ok(torch)
     }
 
-    /// Milliseconds of a sort of values and indices, and whether the result was right.
+    /// The milliseconds of a sort that returns values and indices, and whether the result was correct.
     pub fn sort(&mut self, segments: u64, length: u64, seed: u64) -> Result<(f64, bool)> {
         let line = self.ask(&format!("{segments} {length} {seed}"))?;
         match line.split_once(' ') {
@@ -60,7 +60,7 @@ impl Torch {
 
 impl Drop for Torch {
     fn drop(&mut self) {
-        // It ends by itself when nobody can ask any more, but perhaps not soon.
+        // It ends by itself when its input is closed, but that may take long.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,8 +1,8 @@
-//! The contenders of a call: Sortie by its free functions, the standard library's equivalent, and the peers, each on fresh
-//! copies of the same arrays.
+//! The contenders for a call: Sortie's free functions, the standard library's equivalent, and the peers. Each sorts
+//! fresh copies of the same arrays.
 //!
-//! Below 20,000 elements a timing is over many arrays of the same shape, each drawn by itself, so that neither the clock's
-//! resolution nor a branch predictor that has learnt one array decides.
+//! Below 20,000 elements, one timing covers many arrays of the same shape, each drawn separately. So neither the
+//! resolution of the clock matters, nor a branch predictor that has learnt one array.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -17,10 +17,10 @@ use crate::grid::draw::{Source, draw};
 use crate::grid::race::{Entrant, Raced, race};
 use crate::keys::Pair;
 
-/// Elements of all arrays of a timing, at least.
+/// The minimum number of elements in all arrays of a timing.
 const ELEMENTS: usize = 20_000;
 
-/// What is beside a key: words, of which the first is the index of the element.
+/// The data next to a key: words, the first of which is the index of the element.
 type Beside<const WORDS: usize> = [u32; WORDS];
 
 /// Arrays of keys, and the contenders that sort them.
@@ -34,7 +34,7 @@ pub struct Job<'a> {
     pub native: Option<&'a Native>,
 }
 
-/// How many arrays of `n` elements are sorted in one timing.
+/// The number of arrays of `n` elements that are sorted in one timing.
 pub fn arrays(n: usize) -> usize {
     ELEMENTS.div_ceil(n)
 }
@@ -50,7 +50,7 @@ pub fn race_keys(call: Call, job: &Job<'_>) -> Result<Vec<Raced>> {
     }
 }
 
-/// The combinations of a key and so many words that are measured, and the call of the function for each.
+/// The measured combinations of a key type and a number of words, each with a call of the function.
 macro_rules! combinations {
     ($list:ident, $dispatch:ident, $function:ident, $bytes:expr; $($key:ident $t:ty, $words:literal;)*) => {
         pub const $list: &[(KeyType, usize)] = &[$((KeyType::$key, $bytes(size_of::<$t>(), $words))),*];
@@ -96,7 +96,7 @@ combinations! { BY_KEY, by_key_of, by_key, element_bytes;
     F64 f64, 2;
 }
 
-/// The types of which an argsort is measured, and the call of the function for each.
+/// The types whose argsort is measured, each with a call of the function.
 macro_rules! argsorts {
     ($($key:ident $t:ty;)*) => {
         pub const ARGSORTS: &[KeyType] = &[$(KeyType::$key),*];
@@ -123,7 +123,8 @@ argsorts! {
     Bytes16 [u8; 16];
 }
 
-/// One that is timed on fresh copies of `arrays` arrays. One that panics fails: some crates do on NaNs.
+/// A contender that is timed on fresh copies of `arrays` arrays. A panic counts as a failure: some crates panic on
+/// NaNs.
 pub fn entrant<'a, D>(
     name: &'static str,
     includes: &'static str,
@@ -146,13 +147,13 @@ const SCRATCH: &str = "scratch";
 const BY_PAIRS: &str = "scratch, building (key, index) pairs, writing the result";
 
 impl Job<'_> {
-    /// All arrays, one after the other.
+    /// The keys of all arrays, one array after the other.
     fn draw<K: GridKey>(&self) -> Vec<K> {
         let array = |at| draw::<K>(self.source, self.n, self.seed.wrapping_add(at));
         (0..arrays(self.n) as u64).flat_map(array).collect()
     }
 
-    /// The indices of each array in stable order, one after the other.
+    /// The stable sorting indices of each array, one array after the other.
     fn order<K: GridKey>(&self, keys: &[K]) -> Vec<u32> {
         let order = |keys: &[K]| {
             let mut indices: Vec<u32> = (0..keys.len() as u32).collect();
@@ -162,7 +163,7 @@ impl Job<'_> {
         keys.chunks_exact(self.n).flat_map(order).collect()
     }
 
-    /// Stable sorts of elements by key, on so many threads.
+    /// Stable sorts of elements by key, on the job's number of threads.
     fn stable_sorts<K: GridKey, V: Copy + Send + Sync + 'static>(
         &self,
     ) -> Vec<(&'static str, Sort<'static, Pair<K, V>>)> {
@@ -179,7 +180,7 @@ impl Job<'_> {
         sorts
     }
 
-    /// Stable sorts of (key, index) pairs: by key alone, and by both with a sort that need not be stable.
+    /// Stable sorts of (key, index) pairs: stable sorts by key, and unstable sorts by key and index.
     fn index_sorts<K: GridKey>(&self) -> Vec<(&'static str, Sort<'static, Pair<K, u32>>)> {
         let both = |a: &Pair<K, u32>, b: &Pair<K, u32>| a.key.order(&b.key).then(a.payload.cmp(&b.payload));
         let mut sorts = self.stable_sorts();
@@ -218,7 +219,7 @@ fn keys<K: GridKey>(job: &Job<'_>) -> Result<Vec<Raced>> {
     race(entrants.collect(), job.reps)
 }
 
-/// Keys and their payloads, all arrays one after the other.
+/// Keys and their payloads. Arrays follow each other.
 type Slices<K, const WORDS: usize> = (Vec<K>, Vec<Beside<WORDS>>);
 
 fn pairs<K: GridKey, const WORDS: usize>(job: &Job<'_>) -> Result<Vec<Raced>> {

@@ -1,4 +1,4 @@
-//! The cells of the grid: call x type x size x input, on so many threads.
+//! The cells of the grid: call x type x size x input x number of threads.
 
 use rand::{Rng as _, SeedableRng};
 
@@ -83,14 +83,14 @@ impl KeyType {
     }
 }
 
-/// What is called. All but sorts of keys alone are stable.
+/// The call. All except sorts of keys alone are stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
     Keys(KeyType),
     /// With payloads of this many bytes in another slice.
     Pairs(KeyType, usize),
     Argsort(KeyType),
-    /// Elements of so many bytes by the key in them.
+    /// Elements of this many bytes, by the key in them.
     ByKey(KeyType, usize),
     Strings,
     ArgsortStrings,
@@ -123,7 +123,7 @@ impl Call {
         }
     }
 
-    /// What is beside the key, or the whole element.
+    /// The data next to the key, or the whole element.
     fn payload(self) -> &'static str {
         match self {
             Call::Pairs(_, bytes) | Call::ByKey(_, bytes) => match bytes {
@@ -138,7 +138,7 @@ impl Call {
         }
     }
 
-    /// Without the input.
+    /// The facts without the input.
     pub fn facts(self, n: usize) -> Facts {
         Facts {
             suite: super::SUITE,
@@ -153,7 +153,7 @@ impl Call {
         }
     }
 
-    /// `pairs u32 + 8 bytes`.
+    /// The name, such as `pairs u32 + 8 bytes`.
     pub fn title(self) -> String {
         let key = self.key().map_or(String::new(), |key| format!(" {}", key.name()));
         match self {
@@ -164,7 +164,7 @@ impl Call {
     }
 }
 
-/// What the strings of an array are.
+/// The kinds of strings in an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Texts {
     Drawn(StringSet),
@@ -199,7 +199,7 @@ impl Texts {
         }
     }
 
-    /// Those that this machine can draw.
+    /// The kinds that this machine can draw.
     pub fn available() -> impl Iterator<Item = Texts> {
         let there = |texts: &Texts| !matches!(texts, Texts::Drawn(set) if !set.available());
         Texts::ALL.iter().copied().filter(there)
@@ -229,19 +229,19 @@ pub struct Cell {
     pub threads: usize,
 }
 
-/// Sizes that have all cells on one thread.
+/// The sizes at which all cells are measured on one thread.
 const WHOLE: [usize; 11] = [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000];
-/// From this size on several threads may be used, so that more than one is measured.
+/// The library may use several threads from this size on, so more than one is measured.
 const THREADED: usize = 100_000;
-/// Sizes that have one in [`SAMPLED`] cells; on several threads [`THREADED`] too.
+/// The sizes at which one in [`SAMPLED`] cells is measured. On several threads, also [`THREADED`].
 const LARGE: [usize; 4] = [300_000, 1_000_000, 3_000_000, 10_000_000];
 const SAMPLED: u64 = 20;
-/// Strings have several hundred bytes each.
+/// Strings have several hundred bytes each, so more would take too much memory.
 const MOST_STRINGS: usize = 1_000_000;
-/// Of uniform u32 and u64 as well.
+/// Further sizes, only for uniform u32 and u64.
 const LARGEST: [usize; 2] = [30_000_000, 100_000_000];
 
-/// All cells, the large ones a sample by the seed; or all with `n` elements in place of all sizes.
+/// All cells; of the large ones, a sample that depends on the seed. With `n`, all cells with `n` elements instead.
 pub fn all(n: Option<usize>, threads: &[usize], seed: u64) -> Vec<Cell> {
     let mut cells = Vec::new();
     for &threads in threads {
@@ -286,7 +286,7 @@ impl Cell {
         self.n >= THREADED && (self.call.key().is_some() || self.n <= MOST_STRINGS)
     }
 
-    /// Whether there is a bar for it alone.
+    /// Whether the cell has a target of its own.
     fn is_asked_for(&self) -> bool {
         let (title, input) = (self.call.title(), self.input.name());
         CPU_GRID_BARS.iter().any(|bar| (bar.call, bar.n, bar.input) == (&title[..], self.n, input))
@@ -296,7 +296,7 @@ impl Cell {
         Facts { distribution: self.input.name(), ..self.call.facts(self.n) }
     }
 
-    /// `pairs u32 + 8 bytes, 1000, uniform`.
+    /// The name, such as `pairs u32 + 8 bytes, 1000, uniform`.
     pub fn label(&self) -> String {
         let threads = if self.threads == 1 { String::new() } else { format!(", {} threads", self.threads) };
         format!("{}, {}, {}{threads}", self.call.title(), amount(self.n), self.input.name())

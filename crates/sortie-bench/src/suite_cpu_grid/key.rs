@@ -12,26 +12,26 @@ use crate::peers::rdst_alone;
 
 /// A sort of keys alone.
 pub type Sort<'a, K> = Box<dyn Fn(&mut [K]) + 'a>;
-/// A stable sort by key of elements with something beside.
+/// A stable sort by key of elements that have other data next to the key.
 pub type StableSort<K, V> = fn(&mut [Pair<K, V>]);
 
 pub trait GridKey: Drawn + sortie::Key + Copy + Send + Sync + Debug + 'static {
     const NAME: &'static str;
 
-    /// The order that the standard library's sorts are given.
+    /// The order passed to the standard library's sorts.
     fn order(&self, other: &Self) -> Ordering;
 
-    /// Whether two keys are the same but perhaps for the sign of a zero or the bits of a NaN, which some peers leave open.
+    /// Whether two keys are equal except for the sign of a zero or the bits of a NaN, which some peers do not order.
     fn alike(&self, other: &Self) -> bool;
 
     fn std_sort(keys: &mut [Self]);
     fn std_stable_sort(keys: &mut [Self]);
     fn rayon_sort(keys: &mut [Self]);
 
-    /// The crates that sort these keys alone, on so many threads of the pool that the caller is in.
+    /// The crates that sort these keys alone. They use `threads` threads of the caller's pool.
     fn crates(threads: usize) -> Vec<(&'static str, Sort<'static, Self>)>;
 
-    /// The crates that sort by these keys and keep the order of equal ones, on one thread.
+    /// The crates that sort stably by these keys, on one thread.
     fn stable_crates<V: Copy + Send + Sync>() -> Vec<(&'static str, StableSort<Self, V>)>;
 }
 
@@ -72,7 +72,7 @@ macro_rules! std_sorts {
     };
 }
 
-/// Types that all crates know.
+/// Types that all crates support.
 macro_rules! numbers {
     ($order:tt: $($t:ident)*) => {$(
         impl GridKey for $t {
@@ -98,7 +98,7 @@ macro_rules! numbers {
 numbers! { (by value): u8 u16 u32 u64 u128 i8 i16 i32 i64 i128 }
 numbers! { (by total order): f32 f64 }
 
-/// Types of which the crates know few.
+/// Types that few of the crates support.
 macro_rules! others {
     ($order:tt: $($t:ty, $name:literal, $threads:ident, $crates:expr, $stable:expr;)*) => {$(
         impl GridKey for $t {

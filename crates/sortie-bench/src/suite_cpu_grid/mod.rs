@@ -1,8 +1,8 @@
-//! Suite `cpu-grid`: calls of the library on arrays of any type, size and shape in memory, beside the standard library's
-//! equivalent and the best peer.
+//! Suite `cpu-grid`: calls of the library on arrays of any type, size and shape in memory, compared with the standard
+//! library's equivalent and the best peer.
 //!
-//! Cells are measured in random order, so that a run that ends before all are measured has a random sample of them. Cells that
-//! the `--json` file has are not measured again.
+//! Cells are measured in random order, so a run that ends early has measured a random sample. Cells with results in the
+//! `--json` file are not measured again.
 
 mod calls;
 mod cells;
@@ -34,13 +34,13 @@ use crate::report::heat_map::{self, Tile};
 use crate::report::{self, json};
 use crate::suite_batch::contenders::left_out;
 
-/// Its name in rows.
+/// The name of the suite in rows.
 const SUITE: &str = "cpu-grid";
 
-/// Seconds after which a run ends, unless `--seconds` says otherwise.
+/// The seconds after which a run ends, unless `--seconds` gives them.
 const SECONDS: u64 = 3600;
 
-/// Repetitions, of which the median counts.
+/// The number of repetitions. Their median counts.
 fn reps(n: usize) -> usize {
     match n {
         0..=10_000 => 9,
@@ -49,14 +49,14 @@ fn reps(n: usize) -> usize {
     }
 }
 
-/// The peers, and the number of threads of all contenders.
+/// The peers, and the number of threads for all contenders.
 struct Rig {
     threads: usize,
     native: Option<Native>,
     device: String,
 }
 
-/// Measures what was asked for. Returns whether every result was right.
+/// Measures what was asked for. Returns whether every result was correct.
 pub fn run(args: &Args) -> Result<bool> {
     let mut cells = cells::all(args.n, &args.threads, args.seed);
     let filter = args.filter.to_lowercase();
@@ -123,7 +123,7 @@ fn on_pool<R: Send>(threads: usize, work: impl FnOnce() -> Result<R> + Send) -> 
 }
 
 impl Rig {
-    /// Leaves out peers that are missing, and says so.
+    /// Loads the peers. Peers that are missing are left out, and reported.
     fn new(args: &Args, threads: usize, device: &str) -> Rig {
         let native = args.peers.as_ref().map_or(Err(native::BUILD.into()), |path| Native::load(path));
         let native = native.map_err(|why| left_out("the library of vqsort and IPS4o", &*why)).ok();
@@ -154,12 +154,12 @@ impl Rig {
     }
 }
 
-/// What a row says besides the times.
+/// What a row contains besides the times.
 fn about<'a>(facts: &'a Facts, label: &'a str, device: &'a str, threads: usize, bytes: usize) -> About<'a> {
     About { facts, label, engine: "cpu", device, threads, bytes }
 }
 
-/// Bytes of the elements, or of the references to strings.
+/// The size of the elements, or of the references to strings.
 fn bytes(call: Call, n: usize) -> usize {
     n * match call {
         Call::Keys(key) | Call::Argsort(key) => key.bytes(),

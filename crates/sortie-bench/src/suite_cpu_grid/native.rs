@@ -1,4 +1,4 @@
-//! The C++ peers, in a shared library that is built from `peers/cpu.cpp` by hand.
+//! The C++ peers, in a shared library that is built separately from `peers/cpu.cpp`.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::Path;
@@ -33,16 +33,17 @@ impl Native {
         }
     }
 
-    /// The sorts of keys of this type, on so many threads.
+    /// The sorts of keys of this type, on `threads` threads.
     pub fn sorts<'a, K: GridKey>(&'a self, threads: usize) -> Vec<(&'static str, Sort<'a, K>)> {
         let names = if threads == 1 { &["vqsort", "IPS4o"][..] } else { &["IPS4o"] };
         let find = |name: &&'static str| {
             let [peer, key] =
                 [*name, K::NAME].map(|text| CString::new(text).expect("there is no zero in it"));
-            // SAFETY: both are strings that end with a zero.
+            // SAFETY: both strings end with a NUL.
             let sort = unsafe { (self.find)(peer.as_ptr(), key.as_ptr()) }?;
             let threads = threads as c_int;
-            // SAFETY: the function sorts so many keys of this type, and the library is loaded as long as it is borrowed.
+            // SAFETY: the function sorts this number of keys of this type, and the library stays loaded while it is
+            // borrowed.
             let call = move |keys: &mut [K]| unsafe { sort(keys.as_mut_ptr().cast(), keys.len(), threads) };
             Some((*name, Box::new(call) as Sort<'a, K>))
         };

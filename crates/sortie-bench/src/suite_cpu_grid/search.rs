@@ -17,7 +17,7 @@ use crate::grid::search::{Tried, search};
 use crate::grid::shape::Shape;
 use crate::measure::Facts;
 
-/// Sizes, by their logarithms, unless `--n` says otherwise.
+/// The logarithms of sizes, unless `--n` gives a size.
 const LOGS: std::ops::Range<f64> = 0.0..21.0;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +43,7 @@ impl Trial {
         let call = calls[below(calls.len())];
         let log = LOGS.start + below(1 << 20) as f64 / f64::from(1 << 20) * (LOGS.end - LOGS.start);
         let drawn = match call.key() {
-            // One in four is a shape of the grid, at a size that the grid may not have.
+            // One trial in four uses a shape of the grid, possibly with a size that the grid does not have.
             Some(key) if below(4) == 0 => {
                 let shapes: Vec<_> = Shape::ALL.iter().filter(|shape| shape.takes(key.is_float())).collect();
                 Drawn::Keys(Source::Shape(*shapes[below(shapes.len())]))
@@ -76,7 +76,7 @@ impl Trial {
     }
 }
 
-/// Runs trials for the given seconds, at least one; returns whether every result was right.
+/// Runs trials for the given number of seconds, but at least one. Returns whether every result was correct.
 pub fn run(args: &Args, seconds: u64, rig: &Rig) -> Result<bool> {
     search(args, seconds, |seed| {
         let trial = Trial::draw(seed, args.n);

@@ -1,4 +1,4 @@
-//! Calls on strings. The arrays have references; the bytes of the strings do not move.
+//! Calls on strings. The arrays contain references; the bytes of the strings do not move.
 
 use rand::SeedableRng;
 use rayon::slice::ParallelSliceMut as _;
@@ -19,7 +19,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// All arrays, one after the other.
+    /// The strings of all arrays, one array after the other.
     fn draw(&self) -> Result<Strings> {
         let count = self.n * arrays(self.n);
         let rng = &mut Rng::seed_from_u64(self.seed);

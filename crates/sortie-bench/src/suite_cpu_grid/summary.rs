@@ -1,4 +1,4 @@
-//! Summarises all cells, beside the targets.
+//! Summarises all cells and compares them with the targets.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use crate::bars::{CPU_GRID_BARS, CPU_GRID_MEAN, CPU_GRID_SLACK_MS, CPU_GRID_SMAL
 use crate::grid::results::Score;
 use crate::grid::{geometric_mean, time};
 
-/// Cells that are listed by name.
+/// The number of cells that are listed by name.
 const WORST: usize = 15;
 
 /// A cell with its ratio to the standard library's equivalent.
@@ -32,7 +32,7 @@ impl Rated<'_> {
         self.score.sortie().ms - self.score.standard().expect("there is a ratio").ms
     }
 
-    /// Whether this cell reaches the target that every cell has.
+    /// Whether this cell meets the target for every cell.
     fn is_met(&self) -> bool {
         self.ratio >= CPU_GRID_WORST || (self.is_small() && self.behind_ms() <= CPU_GRID_SLACK_MS)
     }
@@ -78,7 +78,7 @@ pub fn summary(scored: &[(Cell, Score)]) -> String {
     text
 }
 
-/// Means of the ratios to the best peer of each cell: of all, by work and by type.
+/// Geometric means of the ratios to the best peer of each cell: of all cells, by operation, and by type.
 fn means(scored: &[(Cell, Score)], say: &mut impl FnMut(String)) {
     let mut mean = |name: &str, asked: Option<f64>, of: &dyn Fn(&Cell) -> bool| {
         let ratios = scored.iter().filter(|(cell, _)| of(cell)).filter_map(|(_, score)| score.ratio());
@@ -123,7 +123,7 @@ mod tests {
         let text = summary(&[
             scored(keys, 10_000_000, Shape::Uniform, 1.0, 2.0, 0.5),
             scored(Call::Pairs(KeyType::U64, 8), 1000, Shape::OrganPipe, 3.0, 1.5, 6.0),
-            // Slower by a large factor, but only by 8 ns; and by a smaller factor, but by 20 ns.
+            // One is slower by a large factor, but only by 8 ns. The other is slower by a smaller factor, but by 20 ns.
             scored(keys, 3, Shape::Uniform, 16e-6, 8e-6, 16e-6),
             scored(keys, 10, Shape::Zero, 100e-6, 80e-6, 80e-6),
         ]);

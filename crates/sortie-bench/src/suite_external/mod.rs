@@ -1,7 +1,7 @@
-//! Suite `external`: files that are larger than the memory allowed, from a cold cache to the disk.
+//! Suite `external`: files larger than the memory limit, from a cold cache to the disk.
 //!
-//! The baseline is the time of the disk alone: the file is read and a copy is written, then the copy is read and another is
-//! written, each time from and to the disk.
+//! The baseline is the time of the disk alone. It reads the file and writes a copy, then reads the copy and writes
+//! another. All reads come from the disk, and all writes reach it.
 
 mod validate;
 
@@ -23,18 +23,18 @@ use crate::measure::{Case, Clock, Contender, Facts, Measurable};
 use crate::suite_files::{Programs, Sort, lines};
 pub use validate::{Content, Sum, look};
 
-/// The bytes of a record and of its key: those of sortbenchmark.org.
+/// The size of a record and the bytes of its key, as on sortbenchmark.org.
 const RECORD: usize = 100;
 const KEY: usize = 10;
 
 const N: usize = 10_000_000;
-/// As many bytes as the records and the lines of DNA have.
+/// Has as many bytes as the records and the lines of DNA.
 const NUMBERS: usize = 125_000_000;
 
 /// The threads of every program.
 const THREADS: usize = 2;
 
-/// A file, and what every sort of it must hold.
+/// A file, and the sum that every sorted copy of it must have.
 pub struct Input {
     path: TempPath,
     content: Content,
@@ -168,8 +168,8 @@ fn uniform(bytes: usize, dir: &Path, rng: &mut Rng) -> Result<TempPath> {
     Ok(file.into_temp_path())
 }
 
-/// Drops a file from the page cache, so that the next read comes from the disk. The file is synced first, because only written
-/// pages can be dropped.
+/// Drops a file from the page cache, so that the next read comes from the disk. Syncs the file first, because only
+/// written pages can be dropped.
 fn chill(path: &Path) -> Result<()> {
     let file = File::open(path)?;
     file.sync_all()?;
@@ -177,7 +177,7 @@ fn chill(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Two reads and two writes.
+/// Reads and writes the file twice.
 fn disk(dir: &Arc<TempDir>) -> Contender<Input, TempPath> {
     let dir = dir.clone();
     Contender::new("the disk", 1, move |input: &Input, clock: &mut Clock| {
@@ -202,7 +202,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     }
 }
 
-/// A contender that runs a program to its end and then waits until its output is on the disk.
+/// A contender that runs a program to its end, and then waits until the output is on the disk.
 fn program(name: &'static str, dir: &Arc<TempDir>, sort: Sort) -> Contender<Input, TempPath> {
     let dir = dir.clone();
     Contender::new(name, THREADS, move |input: &Input, clock: &mut Clock| {

@@ -1,30 +1,31 @@
-//! Whether a file holds what another one does, in order, found out in one pass over each and little memory: the order by
-//! comparing neighbours, the content by a sum over the items, whatever order they are in.
+//! Checks that a file holds the items of another one, in order. Reads each file once and needs little memory:
+//! neighbours are compared to check the order, and a sum of hashes that does not depend on the order identifies the
+//! items.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
 use std::path::Path;
 
-/// What a file is made of.
+/// The items of a file.
 #[derive(Debug, Clone)]
 pub enum Content {
-    /// Lines, by their bytes.
+    /// Lines, compared by their bytes.
     Lines,
-    /// Records of `size` bytes, by those of `key`.
+    /// Records of `size` bytes, compared by the bytes `key`.
     Records { size: usize, key: Range<usize> },
-    /// 64-bit numbers, the least byte first.
+    /// 64-bit numbers, little-endian.
     U64,
 }
 
-/// What is the same for two files that hold the same items: how many, and the sum of their hashes.
+/// The number of items and the sum of their hashes. They are equal for two files with the same items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sum {
     items: u64,
     hashes: u128,
 }
 
-/// The sum of a file, and whether it is in order.
+/// The sum of a file, and whether the file is in order.
 pub fn look(path: &Path, content: &Content) -> std::io::Result<(Sum, bool)> {
     let mut file = BufReader::with_capacity(1 << 20, File::open(path)?);
     let (mut sum, mut in_order) = (Sum { items: 0, hashes: 0 }, true);
@@ -59,7 +60,7 @@ fn comes_before(a: &[u8], b: &[u8], content: &Content) -> bool {
     }
 }
 
-/// Of all bytes and their places: a multiplication for each 8 of them, whose halves are mixed.
+/// A hash of all bytes and their positions. For every 8 bytes, it multiplies once and mixes the halves of the product.
 fn hash(item: &[u8]) -> u128 {
     let mut hash = item.len() as u128;
     for word in item.chunks(8) {

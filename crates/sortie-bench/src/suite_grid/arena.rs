@@ -1,5 +1,5 @@
-//! The memory that all cells use, one after the other: the input, where its result belongs, payloads; and how a sort is timed
-//! and checked there.
+//! The memory that all cells use, one after the other: the input, the result, and payloads. Times sorts in this memory
+//! and checks their results.
 
 use std::cell::{Ref, RefCell};
 
@@ -10,9 +10,9 @@ use super::cells::KeyType;
 use crate::Result;
 use crate::grid::draw::Source;
 
-/// As the kernels have it.
+/// The threads in a block, as in the kernels.
 const THREADS: u32 = 256;
-/// A few for each multiprocessor of any device.
+/// A few blocks for each multiprocessor of any device.
 const BLOCKS: usize = 2048;
 
 /// How kernels that draw and check `n` keys are launched.
@@ -20,7 +20,7 @@ fn launch(n: usize) -> Launch {
     Launch { blocks: n.div_ceil(THREADS as usize).min(BLOCKS) as u32, threads: THREADS, shared: 0 }
 }
 
-/// Bytes from which on an allocation shares nothing with others, so that another process can open it by its address.
+/// An allocation of at least this many bytes is separate from others, so another process can open it by its address.
 const OWN_ALLOCATION: usize = 4 << 20;
 
 pub struct Arena {
@@ -31,9 +31,9 @@ pub struct Arena {
     /// All positions, as payloads of 4 and of 8 bytes.
     narrow: Buffer<u32>,
     wide: Buffer<u64>,
-    /// Of a peer.
+    /// The temporary storage of a peer.
     storage: RefCell<Buffer<u8>>,
-    /// For keys of 32 and of 64 bits.
+    /// The kernels for keys of 32 and of 64 bits.
     kernels: [Kernels; 2],
     totals: Buffer<u64>,
     start: Event,
@@ -69,7 +69,7 @@ impl Kernels {
     }
 }
 
-/// What a sort has to show for itself.
+/// The kind of result that a sort produces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Keys,
@@ -79,7 +79,7 @@ pub enum Outcome {
 }
 
 impl Arena {
-    /// Memory for arrays of up to `n` keys, limited by the bytes of the keys too.
+    /// Memory for arrays of up to `n` keys that take up to `bytes` bytes.
     pub fn new(device: &Device, n: usize, bytes: usize) -> Result<Arena> {
         let words = bytes.max(OWN_ALLOCATION).div_ceil(8);
         let arena = Arena {
@@ -96,7 +96,7 @@ impl Arena {
             end: device.event()?,
         };
         let arguments = (&arena.narrow, &arena.wide, n as u64);
-        // SAFETY: the arguments are the kernel's, and both buffers hold `n`.
+        // SAFETY: these are the kernel's arguments, and both buffers hold `n` elements.
         unsafe { arena.kernels[0].number.launch(&arena.stream, launch(n), arguments)? };
         Ok(arena)
     }
@@ -105,7 +105,7 @@ impl Arena {
     pub fn draw(&self, source: Source, key: KeyType, n: usize, seed: u64) -> Result<Array<'_>> {
         let array = Array { arena: self, key, n, sums: [0; 2] };
         let (to, grid, n, kernels) = (self.input.address(), launch(n), n as u64, array.kernels());
-        // SAFETY: the arguments are the kernel's, which stays within `n` keys; the input holds them.
+        // SAFETY: these are the kernel's arguments; it stays within `n` keys, which the input can hold.
         unsafe {
             match source {
                 Source::Shape(shape) => {
@@ -122,8 +122,8 @@ impl Arena {
         Ok(Array { sums, ..array })
     }
 
-    /// Milliseconds from the call of `work` to the end of what it enqueues, on a device that is idle before: else what is
-    /// still under way would hide how long the calls of some contenders take.
+    /// The milliseconds from the call of `work` to the end of the work that it enqueues. The device is idle before.
+    /// Otherwise earlier work would hide the time that the calls of some contenders take.
     pub fn time<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(f64, R)> {
         self.stream.wait()?;
         self.stream.record(&self.start)?;
@@ -133,22 +133,22 @@ impl Arena {
         Ok((self.end.milliseconds_since(&self.start)?.into(), result))
     }
 
-    /// Memory for a peer, with the number of bytes that it gets.
+    /// Memory for a peer, and its number of bytes.
     pub fn storage(&self, bytes: usize) -> Result<Ref<'_, Buffer<u8>>> {
         if self.storage.borrow().len() < bytes {
-            // The old one first, lest both are there at once.
+            // Frees the old memory first, so that both are never allocated at once.
             self.storage.replace(self.stream.device().alloc(0)?);
             self.storage.replace(self.stream.device().alloc(bytes)?);
         }
         Ok(self.storage.borrow())
     }
 
-    /// Where the input starts, alone in its allocation.
+    /// The address of the input, which has an allocation of its own.
     pub fn input_address(&self) -> u64 {
         self.input.address()
     }
 
-    /// What a kernel adds to two zeros.
+    /// The two sums that a kernel adds up.
     fn totals(
         &self,
         enqueue: impl FnOnce(View<'_, u64>) -> std::result::Result<(), Error>,
@@ -161,7 +161,7 @@ impl Arena {
     }
 }
 
-/// Keys that were drawn, as the input of sorts.
+/// Keys that were drawn as the input of sorts.
 pub struct Array<'a> {
     pub arena: &'a Arena,
     pub key: KeyType,
@@ -180,7 +180,7 @@ impl<'a> Array<'a> {
         part(&self.arena.input, self.n)
     }
 
-    /// Where the result belongs.
+    /// The memory for the result.
     pub fn keys<K: Pod>(&self) -> View<'a, K> {
         part(&self.arena.keys, self.n)
     }
@@ -197,7 +197,7 @@ impl<'a> Array<'a> {
         self.arena.wide.range(0..self.n)
     }
 
-    /// Fills the result with ones, so that what is not written is seen.
+    /// Fills the result with ones, so that missing writes are detected.
     pub fn poison(&self, payload_bytes: usize) -> Result<()> {
         let stream = &self.arena.stream;
         let words = |bytes: usize| 0..(self.n * bytes).div_ceil(8);
@@ -205,7 +205,7 @@ impl<'a> Array<'a> {
         Ok(stream.fill(self.arena.payload.range(words(payload_bytes)), 0xFF)?)
     }
 
-    /// Whether the result is this array in order; both zeros of floats may be equal.
+    /// Whether the result is this array in order. With `zeros_equal`, -0.0 and 0.0 count as equal.
     pub fn check(&self, outcome: Outcome, zeros_equal: bool) -> Result<bool> {
         let arena = self.arena;
         let (sorted, payload, payload_bytes) = match outcome {
@@ -218,13 +218,14 @@ impl<'a> Array<'a> {
         let [sum, wrong] = arena.totals(|totals| {
             let arguments =
                 (&arena.input, sorted, payload, payload_bytes, n as u64, kind, zeros_equal, totals);
-            // SAFETY: the arguments are the kernel's, and all buffers hold `n`.
+            // SAFETY: these are the kernel's arguments, and all buffers hold `n` elements.
             unsafe { kernel.launch(&arena.stream, launch(n), arguments) }
         })?;
         Ok(wrong == 0 && sum == self.sums[usize::from(outcome != Outcome::Keys)])
     }
 
-    /// How a sort of segments is checked: they lie between offsets, where there are some.
+    /// The array as `count` segments, to check sorts of segments: of `length` keys, or between offsets if there are
+    /// any.
     pub fn segments(&self, count: u64, length: u64, offsets: u64) -> Result<Segments<'a>> {
         let mut segments = Segments { array: Array { ..*self }, count, length, offsets, sum: 0 };
         segments.sum = segments.totals(self.arena.input.address())?[0];
@@ -236,7 +237,7 @@ impl<'a> Array<'a> {
     }
 }
 
-/// The same keys as segments.
+/// An array, divided into segments.
 pub struct Segments<'a> {
     pub array: Array<'a>,
     pub count: u64,
@@ -246,7 +247,7 @@ pub struct Segments<'a> {
 }
 
 impl Segments<'_> {
-    /// Whether the result is each segment in order.
+    /// Whether each segment of the result is in order.
     pub fn check(&self) -> Result<bool> {
         Ok(self.totals(self.array.arena.keys.address())? == [self.sum, 0])
     }
@@ -256,7 +257,7 @@ impl Segments<'_> {
         let kernel = &self.array.kernels().check_segments;
         arena.totals(|totals| {
             let arguments = (keys, n as u64, self.count, self.length, self.offsets, key.kind(), totals);
-            // SAFETY: the arguments are the kernel's; offsets and keys are there.
+            // SAFETY: these are the kernel's arguments; the offsets and the keys are allocated.
             unsafe { kernel.launch(&arena.stream, launch(n), arguments) }
         })
     }
@@ -275,7 +276,7 @@ mod tests {
 
     const N: usize = 5000;
 
-    /// The test bench, or nothing where it is missing.
+    /// The test bench. `None` if it is not available.
     fn device() -> Option<Device> {
         let device = sortie_simt::device(sortie_simt::Options::default());
         device.map_err(|why| println!("skipped: {why}")).ok()
@@ -288,7 +289,7 @@ mod tests {
         (array, keys)
     }
 
-    /// Neighbours that descend.
+    /// The number of neighbours in descending order.
     fn descents<K: BenchKey>(keys: &[K]) -> usize {
         keys.windows(2).filter(|pair| pair[0].order(&pair[1]).is_gt()).count()
     }
@@ -299,7 +300,7 @@ mod tests {
         1 + sorted.windows(2).filter(|pair| pair[0].order(&pair[1]).is_ne()).count()
     }
 
-    /// The properties of a shape that hold for every type.
+    /// Checks the properties of a shape that hold for every type.
     fn shapes_are_as_described<K: BenchKey + Pod>(arena: &Arena, key: KeyType) {
         for &shape in Shape::ON_DEVICES.iter().filter(|shape| shape.takes(key.is_float())) {
             let (_, keys) = drawn::<K>(arena, key, shape);
@@ -334,7 +335,7 @@ mod tests {
         shapes_are_as_described::<f64>(&arena, KeyType::F64);
     }
 
-    /// The host's are in `grid/draw.rs`.
+    /// The drawing on the host is in `grid/draw.rs`.
     fn host_draws_the_same<K: BenchKey + Pod + Drawn>(arena: &Arena, key: KeyType) {
         let shapes = Shape::ON_DEVICES.iter().filter(|shape| shape.takes(key.is_float()));
         let recipes = (0..50).map(|seed| Recipe::draw(8 * key.bytes() as u64, &mut Rng::seed_from_u64(seed)));
@@ -422,7 +423,7 @@ mod tests {
 
         put(&sorted, &order);
         assert_eq!(all.map(right), [true; 3]);
-        // Zeros of both signs are equal to CUB, so its stable order is another.
+        // For CUB, zeros of both signs are equal, so its stable order is different.
         assert!(!array.check(Outcome::Pairs(4), true).unwrap());
         let mut swapped = sorted.clone();
         swapped.swap(0, N - 1);
@@ -432,7 +433,7 @@ mod tests {
         twice[9] = twice[10];
         put(&sorted, &twice);
         assert_eq!(all.map(right), [true, false, false]);
-        // Two equal keys that changed places.
+        // Two equal keys swapped their payloads.
         let equal = (1..N).find(|&at| sorted[at].to_bits() == sorted[at - 1].to_bits()).unwrap();
         let mut unstable = order.clone();
         unstable.swap(equal, equal - 1);
@@ -458,7 +459,7 @@ mod tests {
             segments.check().unwrap()
         };
         assert!(right(&uneven, &sorted) && !right(&uneven, &keys));
-        // In order, but of another segment.
+        // In order, but from another segment.
         let mut all = keys.clone();
         all.sort_unstable();
         assert!(!right(&uneven, &all));

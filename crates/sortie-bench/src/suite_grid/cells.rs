@@ -1,4 +1,4 @@
-//! The cells of the grid: type x work x size x shape.
+//! The cells of the grid: type x operation x size x shape.
 
 use crate::grid::shape::Shape;
 use crate::measure::Facts;
@@ -36,7 +36,7 @@ impl KeyType {
         matches!(self, KeyType::F32 | KeyType::F64)
     }
 
-    /// `Kind` of `kernels/grid.cu`.
+    /// `Kind` in `kernels/grid.cu`.
     pub fn kind(self) -> i32 {
         match self {
             KeyType::U32 | KeyType::U64 => 0,
@@ -45,7 +45,7 @@ impl KeyType {
         }
     }
 
-    /// Whether torch.sort takes it on a GPU.
+    /// Whether torch.sort supports it on a GPU.
     pub fn has_torch(self) -> bool {
         !matches!(self, KeyType::U32 | KeyType::U64)
     }
@@ -79,7 +79,7 @@ impl Work {
         }
     }
 
-    /// Bytes of a payload, or of an index.
+    /// The size of a payload or an index in bytes.
     pub fn payload_bytes(self) -> usize {
         match self {
             Work::Keys => 0,
@@ -97,20 +97,20 @@ pub struct Cell {
     pub work: Work,
 }
 
-/// Keys of an array.
+/// The sizes of arrays, as powers of two.
 const LOGS: [u32; 5] = [12, 16, 20, 24, 28];
-/// Of uniform keys as well.
+/// A further size, only for uniform keys.
 const LARGEST_LOG: u32 = 30;
 
-/// Types that have all cells.
+/// The types that have all cells.
 const WHOLE: [KeyType; 3] = [KeyType::U32, KeyType::U64, KeyType::F32];
-/// Of the other types.
+/// The types that have a part of the cells.
 const SAMPLED: [KeyType; 2] = [KeyType::I32, KeyType::F64];
 const SAMPLED_LOGS: [u32; 3] = [16, 20, 28];
 const SAMPLED_SHAPES: [Shape; 5] =
     [Shape::Uniform, Shape::And3, Shape::TwoValues, Shape::Normal, Shape::LogNormal];
 
-/// All cells, or those with `n` keys in place of all sizes. Cells of the same array follow each other.
+/// All cells. With `n`, the cells with `n` keys instead. Cells of the same array follow each other.
 pub fn all(n: Option<usize>) -> Vec<Cell> {
     let sizes = |logs: &[u32]| n.map_or(logs.iter().map(|log| 1 << log).collect::<Vec<_>>(), |n| vec![n]);
     let mut cells = Vec::new();
@@ -154,7 +154,7 @@ impl Cell {
         format!("{}, {}, {}", self.title(), power(self.n), self.shape.name())
     }
 
-    /// Work and type: `pairs (u32,u64)`.
+    /// The operation and the types, such as `pairs (u32,u64)`.
     pub fn title(&self) -> String {
         match self.work.payload() {
             "" => format!("{} {}", self.work.name(), self.key.name()),
@@ -163,7 +163,7 @@ impl Cell {
     }
 }
 
-/// 268435456 as 2^28.
+/// Formats 268435456 as 2^28.
 pub fn power(n: usize) -> String {
     if n.is_power_of_two() { format!("2^{}", n.ilog2()) } else { n.to_string() }
 }
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn every_cell_is_there_once_and_named_by_what_it_is() {
         let cells = all(None);
-        // Integers have 21 shapes, floats 23; four works, five sizes and the largest.
+        // Integers have 21 shapes, floats 23. There are four operations, five sizes, and the largest size.
         let whole = 4 * (2 * (21 * 5 + 1) + 23 * 5 + 1);
         assert_eq!(cells.len(), whole + 4 * 3 * (3 + 5));
         assert_eq!(cells.iter().collect::<HashSet<_>>().len(), cells.len());

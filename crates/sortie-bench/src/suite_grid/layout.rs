@@ -1,4 +1,4 @@
-//! The rows of segments: how the keys are divided.
+//! The rows for segments: how the keys are divided.
 
 use rand::{Rng as _, SeedableRng};
 
@@ -6,12 +6,12 @@ use super::cells::{KeyType, power};
 use crate::distributions::{Rng, power_law};
 use crate::measure::Facts;
 
-/// Keys of a row, unless `--n` says otherwise.
+/// The number of keys in a row, unless `--n` gives one.
 const N: usize = 1 << 26;
 
 const GEOMETRIC_MEAN: f64 = 256.0;
 
-/// The longest of the segments around the giant.
+/// The maximum length of the short segments around the giant one.
 const SHORT: u64 = 89;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ pub enum Layout {
     },
     PowerLaw,
     Geometric,
-    /// One segment has nine tenths of the keys, many short ones before and after it the others.
+    /// One segment has nine tenths of the keys. Many short ones before and after it have the rest.
     OneGiant,
     /// Segments of one length, each sorted by its own call; one graph captures all calls.
     Graph {
@@ -31,7 +31,7 @@ pub enum Layout {
     },
 }
 
-/// The graph that is measured: 100 sorts of 2^16 keys.
+/// The measured graph: 100 sorts of 2^16 keys.
 const GRAPH: Layout = Layout::Graph { count: 100, length: 1 << 16 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,7 +41,8 @@ pub struct Row {
     pub layout: Layout,
 }
 
-/// Uniform u64 and normal f32, as few long segments, as many short ones, and of different lengths; and one graph of f32.
+/// Uniform u64 and normal f32 in few long segments, in many short ones, and in segments of different lengths; and one
+/// graph of f32.
 pub fn all(n: Option<usize>) -> Vec<Row> {
     let n = n.unwrap_or(N);
     let counts = (0..).map(|log| 1 << (2 * log)).take_while(|&count: &usize| count <= n);
@@ -60,7 +61,7 @@ pub fn all(n: Option<usize>) -> Vec<Row> {
 }
 
 impl Row {
-    /// Where each segment starts and the last one ends, where the lengths differ.
+    /// The start of each segment followed by the end of the last one, if the lengths differ.
     pub fn offsets(&self, seed: u64) -> Option<Vec<u64>> {
         let (n, mut rng) = (self.n as u64, Rng::seed_from_u64(seed));
         let mut ends = vec![0];
@@ -86,7 +87,7 @@ impl Row {
         Some(ends)
     }
 
-    /// What the keys are, and the lengths where they differ.
+    /// The distribution of the keys, and of the lengths if they differ.
     fn distribution(&self) -> &'static str {
         match (self.layout, self.key.is_float()) {
             (Layout::Even { .. } | Layout::Graph { .. }, true) => "normal",
@@ -119,7 +120,7 @@ impl Row {
         }
     }
 
-    /// The division alone: `2^10 x 2^16`.
+    /// Only the division, such as `2^10 x 2^16`.
     pub fn title(&self) -> String {
         match self.layout {
             Layout::Even { count, length } => format!("{} x {}", power(count), power(length)),

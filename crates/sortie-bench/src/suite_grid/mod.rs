@@ -1,8 +1,8 @@
-//! Suite `grid`: one array in GPU memory, of any type, size and shape, beside the best of CUB and torch.sort; and segments
-//! beside these and a loop over single sorts.
+//! Suite `grid`: one array in GPU memory, of any type, size and shape, compared with the better of CUB and torch.sort.
+//! Segments are also compared with a loop of single sorts.
 //!
-//! A cell is measured on the same keys for all contenders, and all cells use the same memory. Cells that the `--json` file has
-//! are not measured again.
+//! All contenders sort the same keys at a cell, and all cells use the same memory. Cells with results in the `--json`
+//! file are not measured again.
 
 mod arena;
 mod cells;
@@ -30,12 +30,12 @@ use crate::measure::{Facts, REPS};
 use crate::report::heat_map::{self, Tile};
 use crate::report::json;
 
-/// As rows name it.
+/// The name of the suite in rows.
 const SUITE: &str = "grid";
-/// All contenders are called by one.
+/// One thread calls all contenders.
 const THREADS: usize = 1;
 
-/// Repetitions of arrays below [`LARGE`], whose times spread more.
+/// Repetitions for arrays below [`LARGE`], whose times vary more.
 const SMALL_REPS: usize = 41;
 const LARGE: usize = 1 << 20;
 
@@ -74,7 +74,7 @@ impl Task {
         }
     }
 
-    /// Where it is in the picture: its row, and the group and name of its column.
+    /// The position in the heat map: the row, and the group and the name of the column.
     fn position(&self) -> (String, String, String) {
         match self {
             Task::Array(cell) => (cell.shape.name().into(), cell.title(), cells::power(cell.n)),
@@ -83,7 +83,7 @@ impl Task {
     }
 }
 
-/// Measures what was asked for; whether every result was right.
+/// Measures what was asked for. Returns whether every result was correct.
 pub fn run(args: &Args) -> Result<bool> {
     if let Some(seconds) = args.search {
         return search::run(args, seconds);
@@ -131,7 +131,7 @@ pub fn run(args: &Args) -> Result<bool> {
     Ok(failed == 0 && scored.iter().all(|(_, score)| score.all_right()))
 }
 
-/// Array cells with the filter in their name, and segments where it is empty or names them.
+/// The array cells whose names contain the filter. Segments are added if the filter is empty or names them.
 fn tasks(filter: &str, n: Option<usize>) -> Vec<Task> {
     let filter = filter.to_lowercase();
     let arrays = cells::all(n).into_iter().map(Task::Array);
@@ -141,7 +141,7 @@ fn tasks(filter: &str, n: Option<usize>) -> Vec<Task> {
     tasks.filter(|task| task.label().to_lowercase().contains(&filter)).collect()
 }
 
-/// The rig with the array that was drawn last, which the cells of the same array share.
+/// The rig with the array that was drawn last. Cells of the same array share it.
 struct Bench<'a> {
     rig: &'a Rig,
     args: &'a Args,
@@ -149,7 +149,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Measures, prints and writes down.
+    /// Measures a task, prints the result, and appends it to the `--json` file.
     fn measure(&mut self, task: &Task) -> Result<Score> {
         let reps = self.args.reps.unwrap_or(if task.n() < LARGE { SMALL_REPS } else { REPS });
         let raced = match task {
@@ -205,7 +205,7 @@ impl Bench<'_> {
     }
 }
 
-/// What a row says beside the times.
+/// What a row contains besides the times.
 fn about<'a>(facts: &'a Facts, label: &'a str, device: &'a str) -> About<'a> {
     let bytes = facts.n * if facts.key.ends_with("64") { 8 } else { 4 };
     About { facts, label, engine: "cuda", device, threads: THREADS, bytes }
@@ -213,7 +213,7 @@ fn about<'a>(facts: &'a Facts, label: &'a str, device: &'a str) -> About<'a> {
 
 fn draw(path: &Path, device: &str, scored: &[(Task, Score)]) -> Result<()> {
     let mut scored: Vec<_> = scored.iter().collect();
-    // Columns of one type and work side by side: cells are measured array by array.
+    // Puts columns of one type and operation next to each other. Cells are measured array by array.
     let order = |task: &Task| match task {
         Task::Array(cell) => (KeyType::ALL.iter().position(|&key| key == cell.key), Some(cell.work as usize)),
         Task::Segments(row) => (Some(KeyType::ALL.len()), Some(row.key as usize)),

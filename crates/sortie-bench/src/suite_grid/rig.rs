@@ -1,4 +1,4 @@
-//! Who sorts: Sortie, CUB and torch.sort, on the same keys in one memory.
+//! The contenders: Sortie, CUB and torch.sort, on the same keys in the same memory.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -18,9 +18,10 @@ use crate::suite_batch::contenders::left_out;
 use crate::suite_batch::cub::{self, Cub, Peer, RawArray, RawSegments};
 use crate::suite_batch::torch::Torch;
 
-/// Segments up to which sorting one after the other is measured.
+/// The maximum number of segments for which a loop of single sorts is measured.
 const LOOPED: u64 = 4096;
-/// Segments up to which DeviceSegmentedRadixSort is measured: it takes a block for each, and seconds beyond.
+/// The maximum number of segments for which DeviceSegmentedRadixSort is measured. It uses a block for each, and takes
+/// seconds for more.
 const BLOCKS: u64 = 1 << 22;
 
 /// Calls a function that is generic over the key with the type of a key.
@@ -44,7 +45,8 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Allocates memory for the given number of keys and bytes of keys. Peers that are missing are left out, and said so.
+    /// Allocates memory for the given number of keys and bytes of keys. Peers that are missing are left out, and
+    /// reported.
     pub fn new(device: &Device, peers: Option<&Path>, n: usize, bytes: usize) -> Result<Rig> {
         let arena = Arena::new(device, n, bytes)?;
         let cub = match peers {
@@ -67,7 +69,7 @@ impl Rig {
         self.gpu.device()
     }
 
-    /// Who takes this work on an array, Sortie first.
+    /// The contenders for this operation on an array, Sortie first.
     pub fn array_entrants<'a>(&'a self, array: &'a Array<'_>, work: Work) -> Vec<Entrant<'a>> {
         let sortie =
             Entrant::new("sortie", "nothing", move || typed!(array.key, self.sort_array(array, work)));
@@ -84,7 +86,7 @@ impl Rig {
         entrants
     }
 
-    /// Who sorts segments, Sortie first. The offsets are those on the device too.
+    /// The contenders for segments, Sortie first. `offsets` must equal those on the device.
     pub fn segment_entrants<'a>(
         &'a self,
         row: &Row,
@@ -112,7 +114,7 @@ impl Rig {
         entrants
     }
 
-    /// Who sorts each segment by a call of its own, all of which one graph replays. Sortie first.
+    /// The contenders that sort each segment by a call of its own. One graph replays all calls. Sortie is first.
     pub fn graph_entrants<'a>(&'a self, row: &Row, segments: &'a Segments<'_>) -> Vec<Entrant<'a>> {
         let key = row.key;
         let sortie = move || typed!(key, self.sort_in_graph(segments));
@@ -136,7 +138,7 @@ impl Rig {
             Work::Pairs8 => stream.copy_within(wide, array.wide_positions())?,
             Work::Keys | Work::Argsort => {}
         }
-        // SAFETY: all that uses keys and payloads is on this stream.
+        // SAFETY: everything that uses the keys and the payloads is on this stream.
         let (ms, pending) = self.arena.time(|| unsafe {
             Ok(match work {
                 Work::Keys => self.gpu.sort(stream, keys, order)?,
@@ -154,7 +156,7 @@ impl Rig {
         Ok((ms, array.check(outcome, false)?))
     }
 
-    /// An argsort by CUB is a sort of pairs whose payloads are the indices, which were written before.
+    /// CUB has no argsort: it sorts pairs whose payloads are the indices. Writing the indices is not timed.
     fn by_cub<K: BenchKey + Pod>(&self, cub: &Cub, array: &Array<'_>, work: Work) -> Result<(f64, bool)> {
         let (stream, payload_bytes) = (&self.arena.stream, work.payload_bytes());
         let raw = RawArray {
@@ -167,13 +169,13 @@ impl Rig {
             sorted_payload: array.payload::<u32>().address(),
             n: array.n as u64,
         };
-        // SAFETY: all of these hold `n`.
+        // SAFETY: all of these arrays hold `n` elements.
         let bytes = unsafe { cub.sort_array(K::NAME, payload_bytes, &raw, None, stream)? };
-        // CUB takes no storage for a question of its size.
+        // CUB treats an empty storage as a request for the size.
         let storage = self.arena.storage(bytes.max(1))?;
         array.poison(payload_bytes)?;
         let (ms, _) = self.arena.time(|| {
-            // SAFETY: as above, with storage of the size asked for.
+            // SAFETY: as above, with storage of the required size.
             unsafe { cub.sort_array(K::NAME, payload_bytes, &raw, Some(storage.view()), stream) }
         })?;
         let outcome = if work == Work::Keys { Outcome::Keys } else { Outcome::Pairs(payload_bytes) };
@@ -195,7 +197,7 @@ impl Rig {
             }
             None => DeviceSegments::Length(segments.length),
         };
-        // SAFETY: all that uses the keys is on this stream.
+        // SAFETY: everything that uses the keys is on this stream.
         let (ms, pending) = self
             .arena
             .time(|| Ok(unsafe { self.gpu.sort_segments(stream, keys, divided, Order::default())? }))?;
@@ -217,7 +219,7 @@ impl Rig {
         };
         let (ms, ()) = self.arena.time(|| {
             for at in 0..segments.count as usize {
-                // SAFETY: all that uses the keys is on this stream.
+                // SAFETY: everything that uses the keys is on this stream.
                 drop(unsafe { self.gpu.sort(stream, keys.range(range(at)), Order::default())? });
             }
             Ok(())
@@ -230,11 +232,11 @@ impl Rig {
         let keys = segments.array.keys::<K>();
         let sort = |at: u64| -> Result<()> {
             let range = (at * segments.length) as usize..((at + 1) * segments.length) as usize;
-            // SAFETY: all that uses the keys is on this stream.
+            // SAFETY: everything that uses the keys is on this stream.
             drop(unsafe { self.gpu.sort(stream, keys.range(range), Order::default())? });
             Ok(())
         };
-        // It loads the kernels.
+        // Loads the kernels.
         sort(0)?;
         self.time_graph(
             segments,
@@ -252,12 +254,12 @@ impl Rig {
             sorted_payload: 0,
             n: segments.length,
         };
-        // SAFETY: all of these hold `n`.
+        // SAFETY: all of these arrays hold `n` elements.
         let bytes = unsafe { cub.sort_array(K::NAME, 0, &raw(0), None, stream)? };
-        // CUB takes no storage for a question of its size.
+        // CUB treats an empty storage as a request for the size.
         let storage = self.arena.storage(bytes.max(1))?;
         let sort = |at| -> Result<()> {
-            // SAFETY: as above, with storage of the size asked for.
+            // SAFETY: as above, with storage of the required size.
             unsafe { cub.sort_array(K::NAME, 0, &raw(at), Some(storage.view()), stream)? };
             Ok(())
         };
@@ -265,7 +267,7 @@ impl Rig {
         self.time_graph(segments, || (0..segments.count).try_for_each(sort), || array.poison(0))
     }
 
-    /// Times the second launch of a graph: the first one brings it to the device.
+    /// Times the second launch of a graph. The first one uploads it to the device.
     fn time_graph(
         &self,
         segments: &Segments<'_>,
@@ -274,7 +276,7 @@ impl Rig {
     ) -> Result<(f64, bool)> {
         let stream = &self.arena.stream;
         let graph = stream.capture(work)?;
-        // SAFETY: keys, storage and engine outlive the graph; all that uses them is on this stream.
+        // SAFETY: keys, storage and engine outlive the graph; everything that uses them is on this stream.
         let launch = || unsafe { graph.launch(stream) }.map_err(Into::into);
         prepare()?;
         launch()?;
@@ -302,7 +304,7 @@ impl Rig {
     fn torch_entrant(&self, key: KeyType, segments: u64, length: u64) -> Option<Entrant<'_>> {
         let torch = self.torch.as_ref().filter(|_| key.has_torch())?;
         let run = move |reps| {
-            // It runs in another process, which does not see what is still under way here.
+            // torch runs in another process, which does not wait for unfinished work of this one.
             self.arena.stream.wait()?;
             sorted(torch.borrow_mut().ask(&format!("sort {} {segments} {length} {reps}", key.name()))?)
         };
@@ -340,7 +342,7 @@ mod tests {
     use crate::grid::race::race;
     use crate::grid::shape::Shape;
 
-    /// On the test bench, which tells no times.
+    /// Runs on the test bench, which measures no time.
     #[test]
     fn sortie_is_found_right() {
         let device = match sortie_simt::device(sortie_simt::Options::default()) {

@@ -16,10 +16,10 @@ use crate::grid::results::{Score, rows};
 use crate::grid::search::{Tried, search};
 use crate::measure::{Facts, REPS};
 
-/// Sizes, by their logarithms, unless `--n` says otherwise.
+/// The logarithms of sizes, unless `--n` gives a size.
 const LOGS: std::ops::Range<f64> = 10.0..28.5;
 
-/// A random array, and the work on it.
+/// A random array, and an operation on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Trial {
     seed: u64,
@@ -67,7 +67,7 @@ impl Trial {
     }
 }
 
-/// Runs trials for the given seconds, at least one; returns whether every result was right.
+/// Runs trials for the given number of seconds, but at least one. Returns whether every result was correct.
 pub fn run(args: &Args, seconds: u64) -> Result<bool> {
     let device = cuda::device(0)?;
     let most = args.n.unwrap_or(LOGS.end.exp2() as usize);

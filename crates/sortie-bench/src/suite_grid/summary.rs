@@ -1,4 +1,4 @@
-//! What all cells come to, beside what is asked.
+//! Summarises all cells and compares them with the targets.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::bars::{
 use crate::grid::results::Score;
 use crate::grid::{geometric_mean, time};
 
-/// Cells that are listed by name.
+/// The number of cells that are listed by name.
 const WORST: usize = 15;
 
 /// A cell with its ratio.
@@ -43,7 +43,7 @@ impl Rated<'_> {
         self.cell().is_some_and(|cell| cell.n < GRID_SMALL)
     }
 
-    /// Whether this cell reaches what is asked of every one.
+    /// Whether this cell meets the target for every cell.
     fn is_met(&self) -> bool {
         match self.task {
             Task::Array(_) => {
@@ -65,7 +65,7 @@ pub fn summary(scored: &[(Task, Score)]) -> String {
         .iter()
         .filter_map(|(task, score)| Some(Rated { task, score, ratio: score.ratio()? }))
         .collect();
-    // Those that miss first: a small cell within the slack is not the worst one, whatever its ratio.
+    // Cells that miss the target come first: a small cell within the slack is not the worst one, whatever its ratio.
     rated.sort_by(|a, b| a.is_met().cmp(&b.is_met()).then(a.ratio.total_cmp(&b.ratio)));
 
     let mut text = String::new();
@@ -133,7 +133,7 @@ mod tests {
             array(1 << 28, Shape::Uniform, 1.0, 1.6),
             array(1 << 24, Shape::And1, 1.0, 0.9),
             array(1 << 24, Shape::Zero, 1.0, 100.0),
-            // Slower by far, but by 1 us; and by less, but 3 us.
+            // One is slower by a large factor, but only by 1 us. The other is slower by a smaller factor, but by 3 us.
             array(1 << 12, Shape::Uniform, 0.003, 0.002),
             array(1 << 16, Shape::Uniform, 0.023, 0.020),
             (Task::Segments(layout::all(None)[0]), array(1, Shape::Zero, 2.0, 1.9).1),

@@ -12,17 +12,17 @@ use sortie_index::{Document, Tokenizer};
 use crate::Result;
 use crate::distributions::Rng;
 
-/// The texts that all collections are made of.
+/// The texts from which all collections are made.
 pub struct Texts {
     texts: Rc<Vec<Document>>,
-    /// Of all of them.
+    /// The number of words in all of them.
     pub words: usize,
 }
 
-/// Copies of the texts in some order.
+/// Copies of the texts in random order.
 pub struct Collection {
     texts: Rc<Vec<Document>>,
-    /// A copy of a text, by both numbers.
+    /// The copies, each as the number of the copy and of the text.
     order: Vec<(usize, usize)>,
 }
 
@@ -60,12 +60,12 @@ impl Texts {
 }
 
 impl Collection {
-    /// Of all names and texts.
+    /// The size of all names and texts.
     pub fn bytes(&self) -> usize {
         self.order.iter().map(|&(_, text)| self.texts[text].name.len() + self.texts[text].text.len()).sum()
     }
 
-    /// The documents, each copied when it is asked for: that takes a hundredth of the time of indexing it.
+    /// The documents. Each is copied when it is requested, which takes 1% of the time to index it.
     pub fn documents(&self) -> impl Iterator<Item = Document> + Send + '_ {
         let texts: &[Document] = &self.texts;
         self.order.iter().map(|&(copy, text)| {

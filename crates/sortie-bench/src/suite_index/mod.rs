@@ -1,8 +1,9 @@
-//! Suite `index`: building an index, against tantivy; and what section 7 of Capannini, Silvestri and Baraglia, "Sorting on GPUs
-//! for large scale datasets: A thorough comparison" (2011), measured: table 2 and figure 8.
+//! Suite `index`: builds an index, and compares with tantivy. Also repeats table 2 and figure 8 of Capannini, Silvestri
+//! and Baraglia, "Sorting on GPUs for large scale datasets: A thorough comparison" (2011), section 7.
 //!
-//! Documents are `text/rfcs.jsonl.gz` of the project's data, in `$SORTIE_DATA` or `../shared/data`, as often as a case says, each
-//! copy under names of its own, in an order drawn anew each repetition. They begin in memory and end as an index on disk.
+//! The documents are those of `text/rfcs.jsonl.gz` in `$SORTIE_DATA` or `../shared/data`, repeated as often as a case
+//! says. Each copy has names of its own. Each repetition uses a new random order. Documents start in memory and end as
+//! an index on disk.
 
 mod collection;
 #[cfg(feature = "peers-tantivy")]
@@ -23,16 +24,16 @@ use crate::report::Row;
 use crate::report::figures::{Curve, Figure, Point};
 use collection::{Collection, Texts};
 
-/// Copies of the documents against tantivy, unless `--n` says otherwise: 43 million words.
+/// The copies of the documents for the comparison with tantivy, unless `--n` gives a number: 43 million words.
 const COPIES: usize = 32;
-/// Copies in the paper's collections: six, each twice the one before.
+/// The copies in the paper's six collections. Each is twice as large as the one before.
 const DOUBLED: [usize; 6] = [4, 8, 16, 32, 64, 128];
 const TABLE_2: &str = "Capannini table 2 and figure 8A";
 const FIGURE_8B: &str = "Capannini figure 8B";
 /// The memory of the paper's GPU.
 const DEVICE_MEMORY: u64 = 511 << 20;
 
-/// What an index is, for the comparison with another.
+/// The properties of an index that are compared.
 pub struct Built {
     pub documents: u64,
     pub terms: u64,
@@ -109,7 +110,7 @@ fn case(
     }
 }
 
-/// Builds with a builder, and says how long each part took and how large the index is.
+/// A contender that builds with `builder`, and reports the time of each part and the size of the index.
 fn ours(name: &'static str, args: &Args, threads: usize, builder: Builder) -> Builds {
     let (dir, builder) = (args.dir.clone(), builder.threads(threads).memory_limit(args.memory));
     Contender::new(name, threads, move |collection: &Collection, clock: &mut Clock| {
@@ -132,8 +133,8 @@ fn phases(summary: &Summary) -> Report {
     report
 }
 
-/// The paper's table 2 of what was measured: for each collection, of each program the seconds of all that is before the merge,
-/// and of the merge; of the overlapped one also which part of it all the sort took.
+/// The paper's table 2 with measured times: for each collection and each program, the seconds before the merge, and of
+/// the merge. For the overlapped program, also the part of the total time that the sort took.
 pub fn table(rows: &[Row]) -> String {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.figure == TABLE_2).collect();
     let mut text = String::new();
@@ -181,7 +182,7 @@ pub fn figures(rows: &[Row]) -> Vec<Figure> {
     drawn.into_iter().filter(|figure| !figure.curves.is_empty()).collect()
 }
 
-/// Bytes of the files in a folder.
+/// The total size of the files in a folder.
 #[cfg(feature = "peers-tantivy")]
 fn size(folder: &Path) -> Result<u64> {
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! tantivy, over the same words: documents with frequencies, lengths and a stored name.
+//! tantivy with the same words. It indexes documents with frequencies and lengths, and stores names.
 
 use sortie_index::Tokenizer;
 use tantivy::merge_policy::NoMergePolicy;
@@ -15,8 +15,8 @@ use crate::measure::{Clock, Contender};
 
 const TOKENIZER: &str = "words";
 
-/// Documents go to as many indexing threads; the clock stops when all is committed. Segments are merged to one outside of the
-/// time, so that what it has on disk is the least.
+/// The contender, with `threads` indexing threads. The time ends when everything is committed. Segments are merged to
+/// one outside the measured time, so that its size on disk is the smallest possible.
 pub fn contender(args: &Args, threads: usize) -> Builds {
     let (dir, memory) = (args.dir.clone(), args.memory as usize);
     Contender::new("tantivy", threads, move |collection: &Collection, clock: &mut Clock| {
@@ -61,11 +61,11 @@ pub fn contender(args: &Args, threads: usize) -> Builds {
     })
 }
 
-/// The indexer's own words, as a stream.
+/// The words of Sortie's tokenizer, as a token stream.
 #[derive(Clone, Default)]
 struct Words {
     all: String,
-    /// Where each ends.
+    /// The end of each word.
     ends: Vec<usize>,
 }
 

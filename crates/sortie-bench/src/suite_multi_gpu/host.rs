@@ -1,4 +1,5 @@
-//! One array in the host's memory, sorted by one device and by several: the way there and back is what it takes.
+//! One array in host memory, sorted by one device and by several. The copies to the devices and back are part of the
+//! time.
 
 use std::marker::PhantomData;
 use std::time::Instant;
@@ -13,19 +14,19 @@ use crate::keys::BenchKey;
 use crate::measure::{Facts, Measurable, Measured};
 use crate::report::{Outcome, Row};
 
-/// Keys that are drawn and checked at a time.
+/// The number of keys drawn and checked at a time.
 const PART: usize = 1 << 20;
 
 pub struct HostToHost<K> {
     n: usize,
-    /// Of all, and what they are called.
+    /// The number of all devices, and their name.
     device: String,
     counts: Vec<usize>,
     key: PhantomData<K>,
 }
 
 impl<K: BenchKey + Key> HostToHost<K> {
-    /// Of so many keys, by one device and by numbers of them up to this one, each twice the one before.
+    /// An array of `n` keys, sorted by 1, 2, 4 and so on up to `devices` devices.
     pub fn new(n: usize, devices: usize, device: String) -> Self {
         let counts = std::iter::successors(Some(1), |count| Some(2 * count));
         HostToHost {
@@ -40,7 +41,7 @@ impl<K: BenchKey + Key> HostToHost<K> {
         format!("keys {}, host to host, {}", K::NAME, self.n)
     }
 
-    /// Times the sort on so many devices; the first counts for nothing.
+    /// Times the sort on `count` devices. The first repetition is a warm-up.
     fn time(&self, count: usize, keys: &mut [K], reps: usize, seed: u64) -> Result<Measured> {
         let engine = match count {
             1 => Engine::Cuda(0),
@@ -111,7 +112,7 @@ fn draw<K: BenchKey>(keys: &mut [K], seed: u64) -> u64 {
     sum(keys)
 }
 
-/// The same for the same keys in any order.
+/// A sum that does not depend on the order of the keys.
 fn sum<K: BenchKey>(keys: &[K]) -> u64 {
     let of =
         |key: &K| bytemuck::bytes_of(key).iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));

@@ -1,4 +1,5 @@
-//! What the links between devices carry: what one device fetches from another, both at once, and all from all others.
+//! The throughput of the links between devices: one device fetches from another, two fetch from each other, and all
+//! fetch from all others.
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -9,7 +10,7 @@ use crate::Result;
 use crate::measure::{Facts, Measurable, Measured};
 use crate::report::{Outcome, Row};
 
-/// A gigabyte takes a link some milliseconds, of which the host's part is a hundredth.
+/// A gigabyte takes some milliseconds. The host's part of that is about 1%.
 const BYTES: usize = 1 << 30;
 
 pub struct Links {
@@ -17,10 +18,10 @@ pub struct Links {
     bytes: usize,
 }
 
-/// What a device fetches with, and from where.
+/// The streams and buffers with which a device fetches.
 struct Fetching<'a> {
     device: &'a Device,
-    /// One for each other device.
+    /// One stream for each other device.
     streams: Vec<Stream>,
     to: Buffer<u8>,
     from: Buffer<u8>,
@@ -31,7 +32,7 @@ impl Links {
         Links::of(devices, BYTES)
     }
 
-    /// With copies of so many bytes.
+    /// Measures with copies of this many bytes.
     pub fn of(devices: Rc<Vec<Device>>, bytes: usize) -> Links {
         Links { devices, bytes }
     }
@@ -86,7 +87,7 @@ impl Measurable for Links {
         format!("{}: one way, both ways, all to all", self.label())
     }
 
-    /// The rows' times are each pair's, the best of the repetitions.
+    /// The times in a row are those of each pair, the best of all repetitions.
     fn measure(&self, reps: usize, _: u64) -> Result<Outcome> {
         let ready = self.ready()?;
         let best = |pairs: &[(usize, usize)]| -> Result<f64> {
@@ -118,12 +119,12 @@ impl Measurable for Links {
     }
 }
 
-/// Milliseconds that it takes devices to fetch, each pair's first from its second, all at once.
+/// The milliseconds until all pairs have finished. In each pair, the first device fetches from the second, all at once.
 fn fetch(ready: &[Fetching<'_>], pairs: &[(usize, usize)]) -> Result<f64> {
     let start = Instant::now();
     for &(to, from) in pairs {
         let (own, other) = (&ready[to], &ready[from]);
-        // SAFETY: the buffers are neither written nor freed as long as any of these links is measured.
+        // SAFETY: the buffers are neither written nor freed while any of these links is measured.
         unsafe { own.streams[from].copy_from_peer(own.to.view(), other.device, other.from.view())? };
     }
     for &(to, from) in pairs {

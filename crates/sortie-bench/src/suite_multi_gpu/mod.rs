@@ -1,5 +1,5 @@
-//! Suite `multi-gpu`: the links between the devices of a host, then one array that lies on several of them, against what one
-//! takes for its own share; and one in the host's memory.
+//! Suite `multi-gpu`: the links between the devices of a host; one array on several devices, compared with one device
+//! that sorts its own share; and one array in host memory.
 
 mod host;
 mod links;
@@ -16,13 +16,13 @@ use host::HostToHost;
 use links::Links;
 use resident::Resident;
 
-/// Keys in the host's memory.
+/// The number of keys in host memory.
 const HOST_KEYS: usize = 1 << 30;
 
-/// Keys of each device, in bytes.
+/// The size of the keys on each device in bytes.
 const SHARE_BYTES: usize = 8 << 30;
 
-/// Contenders, by the number of devices.
+/// The names of contenders, by the number of devices.
 const NAMES: [&str; 9] = [
     "",
     "sortie, one device",
@@ -35,7 +35,7 @@ const NAMES: [&str; 9] = [
     "sortie, 8 devices",
 ];
 
-/// Besides uniform: keys that are shared unevenly among devices, or are equal.
+/// Distributions besides uniform, with keys that are unevenly distributed among devices, or equal.
 const SKEWED: [Distribution; 5] = [
     Distribution::Sorted,
     Distribution::Equal,
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use crate::report::Outcome;
 
-    /// Simulated, where there is a test bench.
+    /// Simulated devices, if the test bench is available.
     fn devices(count: usize) -> Option<Rc<Vec<Device>>> {
         let device = |_| sortie_simt::device(sortie_simt::Options::default());
         (0..count).map(device).collect::<Result<_, _>>().map(Rc::new).ok()

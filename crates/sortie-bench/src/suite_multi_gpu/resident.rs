@@ -1,4 +1,4 @@
-//! One array that lies on several devices: each draws its share, and checks its part.
+//! One array on several devices: each draws its share and checks its part.
 
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -21,10 +21,10 @@ use crate::suite_batch::batch::{Batch, Before, Shape};
 
 pub struct Resident<K> {
     devices: Rc<Vec<Device>>,
-    /// Keys of each device.
+    /// The number of keys on each device.
     each: usize,
     distribution: Distribution,
-    /// Numbers of devices.
+    /// The numbers of devices to measure.
     counts: Vec<usize>,
     key: PhantomData<K>,
 }
@@ -40,11 +40,11 @@ impl<K: BenchKey + Pod> Resident<K> {
         format!("keys {} on several devices, {each} each, {distribution}", K::NAME)
     }
 
-    /// Draws all shares, and returns the sum that tells which keys there are.
+    /// Draws all shares. Returns the sum that identifies the keys.
     fn draw(&self, batches: &[Batch<K>], seed: u64) -> Result<u64> {
         let mut sum = 0u64;
         for (number, batch) in batches.iter().enumerate() {
-            // Of other distributions all shares are alike, so that what is equal is equal everywhere.
+            // With other distributions, all shares are the same, so that equal keys occur on all devices.
             let own = if self.distribution == Distribution::Uniform { number as u64 } else { 0 };
             batch.draw_from(self.distribution, seed.wrapping_mul(1000).wrapping_add(own))?;
             sum = sum.wrapping_add(batch.totals_of_one(batch.keys.range(0..self.each))?.0);
@@ -64,7 +64,7 @@ impl<K: BenchKey + Pod> Resident<K> {
                 Ok(unsafe { gpu.sort(&batch.stream, keys, Order::default())? }.wait()?)
             })?;
             measured.verified &= batch.totals_of_one(keys)? == (sum, 0);
-            // The first is the warm-up.
+            // The first repetition is the warm-up.
             if rep > 0 {
                 measured.times_ms.push(ms);
             }
@@ -98,7 +98,7 @@ impl<K: BenchKey + Pod> Resident<K> {
         Measured { verified: true, bytes: count * self.each * size_of::<K>(), ..Measured::default() }
     }
 
-    /// Whether the parts are the keys that were drawn, in order and no more uneven than was promised.
+    /// Whether the parts hold the keys that were drawn, in order, and differ in size by no more than promised.
     fn is_sorted(&self, batches: &[Batch<K>], counts: &[usize], sum: u64) -> Result<bool> {
         let (mut right, mut found) = (counts.iter().sum::<usize>() == self.each * batches.len(), 0u64);
         let mut last: Option<K> = None;
@@ -151,7 +151,7 @@ impl<K: BenchKey + Pod> Measurable for Resident<K> {
     }
 
     fn measure(&self, reps: usize, seed: u64) -> Result<Outcome> {
-        // Parts may be larger than shares.
+        // A part may be larger than a share.
         let length = (self.each + self.each / 16 + 16) as u64;
         let most = self.counts.iter().copied().max().unwrap_or(1);
         let batch = |device| Batch::<K>::in_place(device, Shape::Even { segments: 1, length });
@@ -164,7 +164,7 @@ impl<K: BenchKey + Pod> Measurable for Resident<K> {
     }
 }
 
-/// What the time of a sort went to, one after the other.
+/// The phases of a sort, one after the other.
 fn phases(exchange: &Exchange) -> Report {
     let Exchange { sample_ms, distribute_ms, waited_ms, total_ms, .. } = *exchange;
     let sort_ms = total_ms - sample_ms - distribute_ms - waited_ms;
@@ -180,7 +180,7 @@ fn phases(exchange: &Exchange) -> Report {
     report
 }
 
-/// What a sort says of itself.
+/// A description of a sort's times and parts.
 fn note(exchange: &Exchange, counts: &[usize]) -> String {
     let Exchange { sample_ms, distribute_ms, copies_ms, waited_ms, total_ms, bytes, .. } = *exchange;
     let mean = counts.iter().sum::<usize>() as f64 / counts.len() as f64;

@@ -13,16 +13,16 @@ use crate::suite_batch::{Case, Shared};
 const CONTENDERS: [Contender; 4] =
     [Contender::Copy, Contender::Sortie, Contender::ArraySort, Contender::ByTags];
 
-/// Figure 2: time against the length, for one number of arrays.
+/// Figure 2: time against the length, for a fixed number of arrays.
 const FIGURE_2_ARRAYS: u64 = 50_000;
 const FIGURE_2_LENGTHS: [u64; 8] = [500, 1000, 1500, 2000, 2500, 3000, 3500, 4000];
 
-/// Figures 4 to 7: time against the number of arrays, with one length each.
+/// Figures 4 to 7: time against the number of arrays, each for one length.
 const FIGURES: [(&str, u64); 4] =
     [("Awan figure 4", 1000), ("Awan figure 5", 2000), ("Awan figure 6", 3000), ("Awan figure 7", 4000)];
 const FIGURES_ARRAYS: [u64; 4] = [50_000, 100_000, 150_000, 200_000];
 
-/// Table 1: how many arrays of a length each can sort.
+/// Table 1: the maximum number of arrays of a length that each can sort.
 const TABLE_1_LENGTHS: [u64; 4] = [1000, 2000, 3000, 4000];
 
 /// The parts into which the free memory is divided.

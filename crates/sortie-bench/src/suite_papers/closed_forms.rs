@@ -1,5 +1,5 @@
-//! Capannini's section 6.1: memory transactions by formula, in the K-model, where k words make one transaction and σ words
-//! fit the shared memory.
+//! Capannini's section 6.1: formulas for the number of memory transactions in the K-model. k words make one
+//! transaction, and σ words fit in shared memory.
 
 use crate::Result;
 use crate::measure::Measurable;
@@ -8,14 +8,14 @@ use crate::report::{Counted, Counts, Outcome, now};
 pub const FIGURE: &str = "Capannini figure 6";
 pub const BY: &str = "closed form";
 
-/// Figure 6 has k ≃ 16; σ is what the 16 KB of its card hold.
+/// Figure 6 has k ≃ 16. σ is the number of words in the 16 KB of its GPU.
 const K: u64 = 16;
 const SIGMA: u64 = 4096;
 
-/// Up to gigabytes, in keys of 4 bytes.
+/// The sizes go up to gigabytes of 4-byte keys.
 const LOGS: std::ops::RangeInclusive<u32> = 16..=30;
 
-/// All keys are fetched and flushed, coalesced, for each Γ-partition.
+/// For each Γ-partition, all keys are read and written once, coalesced.
 fn bitonic(n: u64) -> u64 {
     2 * n / K * partitions(n)
 }
@@ -27,12 +27,12 @@ fn partitions(n: u64) -> u64 {
     1 + merges.map(|s| (s - log_sigma).div_ceil(steps) + 1).sum::<u64>()
 }
 
-/// Three kernels a step: one that counts, one for the prefix sums, one that moves keys, a transaction each.
+/// Each step has three kernels: one counts, one computes prefix sums, and one moves keys, with one transaction per key.
 fn quicksort(n: u64) -> u64 {
     u64::from(n.ilog2()) * ((n / K + 2) + 4 * n / (K * K) + (n / K + n))
 }
 
-/// Counts that take no device.
+/// Counts from formulas, which need no device.
 pub struct ClosedForms;
 
 impl Measurable for ClosedForms {
@@ -72,11 +72,11 @@ mod tests {
 
     #[test]
     fn the_formulas_by_hand() {
-        // What fits the shared memory is one partition.
+        // Keys that fit in shared memory are one partition.
         assert_eq!([1 << 10, SIGMA].map(partitions), [1, 1]);
-        // A merge takes one partition for the steps of σ, and one for up to 8 before those.
+        // A merge takes one partition for the steps of σ, and one for up to 8 steps before those.
         assert_eq!([1 << 13, 1 << 14, 1 << 20].map(partitions), [3, 5, 17]);
-        // From 2^21 on it takes two for those before: 1 + 8 x 2 + 6 x 3.
+        // From 2^21 on, the steps before take two partitions: 1 + 8 x 2 + 6 x 3.
         assert_eq!([1 << 21, 1 << 26].map(partitions), [20, 35]);
         // 2^16 transactions read or write all keys once.
         assert_eq!(bitonic(1 << 20), 2 * 65_536 * 17);

@@ -30,9 +30,9 @@ const DISTRIBUTIONS: [Distribution; 4] =
 const ARRAYS: usize = 20;
 
 const MEMORY: &str = "Capannini memory";
-/// That of the paper's card.
+/// The memory of the paper's GPU.
 const LIMIT: u64 = 511 << 20;
-/// One MiB each.
+/// The parts are one MiB each.
 const PARTS: u64 = 511;
 
 const ONCE_LOG: u32 = 20;
@@ -72,7 +72,7 @@ pub fn cases(args: &Args, shared: &Rc<Shared>) -> Vec<Box<dyn Measurable>> {
     cases
 }
 
-/// Every published sort of one array, alone and once.
+/// Every published sort of one array, run once and without a baseline.
 pub fn once(args: &Args, shared: &Rc<Shared>) -> Vec<Box<dyn Measurable>> {
     let samples = [Published::SampleSort]
         .into_iter()
@@ -130,8 +130,8 @@ fn figure_6(counts: &[Counted]) -> String {
     markdown(&title, &["keys", "bitonic", "quicksort"], &lines.collect::<Vec<_>>())
 }
 
-/// Table 1 as published: transactions, memory contention, divergent paths of those sorts in order; none where memory was
-/// lacking.
+/// Table 1 as published: transactions, memory contention and divergent paths of these sorts, in order. `None` where the
+/// GPU had too little memory.
 const PUBLISHED: [(u32, [Option<[u64; 3]>; 3]); 4] = [
     (20, [Some([796_800, 34_350, 0]), Some([4_446_802, 123_437, 272_904]), Some([965_791, 132_652, 29_399])]),
     (
@@ -153,7 +153,7 @@ const PUBLISHED: [(u32, [Option<[u64; 3]>; 3]); 4] = [
     (26, [Some([101_866_786, 2_912_926, 0]), None, None]),
 ];
 
-/// Each measure as published, as the test bench counts it, and as the GPU does.
+/// Each measure as published, as counted by the test bench, and as counted by the GPU.
 fn table_1(counts: &[Counted]) -> String {
     let counts: Vec<_> = counts.iter().filter(|counted| counted.figure == TABLE_1).collect();
     let mut sizes: Vec<_> = counts.iter().map(|counted| counted.n).collect();
@@ -218,7 +218,7 @@ pub fn count_figures(counts: &[Counted]) -> impl Iterator<Item = Figure> {
     })
 }
 
-/// 1048576 as 2^20.
+/// Formats 1048576 as 2^20.
 fn power(n: u64) -> String {
     if n.is_power_of_two() { format!("2^{}", n.ilog2()) } else { grouped(n) }
 }

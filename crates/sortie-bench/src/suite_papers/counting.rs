@@ -1,5 +1,5 @@
-//! Capannini's table 1: memory transactions, memory contention and divergent paths, counted by the kernels' test bench and
-//! by the GPU's own counters, which `ncu` reads while this program sorts once.
+//! Capannini's table 1: memory transactions, memory contention and divergent paths. They are counted by the kernels'
+//! test bench, and by the GPU's own counters, which `ncu` reads while this program sorts once.
 
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
@@ -24,9 +24,9 @@ pub const NCU: &str = "ncu";
 const BENCH_LOGS: [u32; 3] = [16, 18, 20];
 const GPU_LOGS: [u32; 4] = [20, 22, 24, 26];
 
-/// What the bench is like, for the sorts plan by it: an H200.
+/// The multiprocessors of the simulated device, those of an H200. The sorts depend on this number.
 const MULTIPROCESSORS: u32 = 132;
-/// A transaction is a sector of 32 bytes, as the GPU counts.
+/// A transaction is a sector of 32 bytes, which is what the GPU counts.
 const SECTOR_WORDS: u32 = 8;
 
 const TRANSACTIONS: [&str; 4] = [
@@ -38,10 +38,10 @@ const TRANSACTIONS: [&str; 4] = [
 const CONFLICTS: &str = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum";
 const DIVERGENT: &str = "smsp__sass_branch_targets_threads_divergent.sum";
 
-/// Kernels of this program that draw keys and check them.
+/// Kernels of this program that draw and check keys.
 const OTHERS: [&str; 2] = ["draw", "check"];
 
-/// Each of those sorts at one size.
+/// Each of these sorts at one size.
 pub struct Counting {
     shared: Rc<Shared>,
     /// [`BENCH`] or [`NCU`].
@@ -118,7 +118,7 @@ impl Measurable for Counting {
     }
 }
 
-/// What the bench is called, what it counts, and whether the keys came out in order.
+/// The device's name, the counts, and whether the keys are in order.
 fn on_bench(n: usize, sort: Published, seed: u64) -> Result<(String, Counts, bool)> {
     let options = Options {
         shared_per_block: SHARED_227K,
@@ -149,7 +149,7 @@ fn on_bench(n: usize, sort: Published, seed: u64) -> Result<(String, Counts, boo
     Ok((device.properties().name.clone(), counts, sorted == keys))
 }
 
-/// What the GPU counts while another process of this program sorts, which fails if the result is wrong.
+/// The counts of the GPU while another process of this program sorts. The process fails if the result is wrong.
 fn by_ncu(n: u64, sort: Published, seed: u64) -> Result<Counts> {
     let dir = tempfile::tempdir()?;
     let log = dir.path().join("counters.csv");
@@ -168,7 +168,7 @@ fn by_ncu(n: u64, sort: Published, seed: u64) -> Result<Counts> {
     counts_of(&said)
 }
 
-/// Sums what `ncu --csv` says of each kernel: a line a metric, after a line of the columns' names.
+/// Sums the kernels' counts in the output of `ncu --csv`. It has a line with column names, then a line for each metric.
 fn counts_of(csv: &str) -> Result<Counts> {
     let mut lines = csv.lines().skip_while(|line| !line.starts_with("\"ID\"")).map(fields);
     let columns = lines.next().ok_or("ncu saw no kernel")?;
@@ -197,7 +197,7 @@ fn counts_of(csv: &str) -> Result<Counts> {
     })
 }
 
-/// The fields of a line, all of which are quoted, without their quotes.
+/// The fields of a line, without the quotes that are around each.
 fn fields(line: &str) -> Vec<String> {
     let line = line.trim();
     let line = line.strip_prefix('"').unwrap_or(line);
@@ -208,7 +208,8 @@ fn fields(line: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// As counted in `crates/sortie/tests/gpu/bitonic.rs`, in sectors: all that the network does is in full transactions.
+    /// Checked against the counts in `crates/sortie/tests/gpu/bitonic.rs`, in sectors: the network only makes full
+    /// transactions.
     #[test]
     fn the_bench_counts_each_sort() {
         let n = 1 << 15;
@@ -224,8 +225,8 @@ mod tests {
             }
         });
         let [Some(bitonic), Some(quicksort), Some(radix_sort)] = counted else { return };
-        // Tiles of 2^12 keys, for more would leave multiprocessors idle, then four supersteps that merge them: 5 reads and
-        // writes of the keys.
+        // Tiles of 2^12 keys, because larger ones would leave multiprocessors idle. Then four supersteps merge them: 5
+        // reads and writes of the keys.
         assert_eq!(
             bitonic,
             Counts { transactions: 5 * 2 * n / 8, conflicts: Some(0), divergent_branches: Some(0) }

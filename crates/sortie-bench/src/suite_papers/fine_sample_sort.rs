@@ -23,10 +23,10 @@ const SORTIE: Contender = Contender::OneArray(OneArray::Keys);
 const MILLION: u64 = 1_000_000;
 const SIZES: [u64; 10] = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
 const RUNS: usize = 10;
-/// Tables 17 to 20 have the percentage difference from here on, in millions.
+/// Tables 17 to 20 give the percentage difference from this size on, in millions of keys.
 const COMPARED_FROM: u64 = 40;
 
-/// One input's tables, with the average run times that they end with, in milliseconds on a GTX 480.
+/// The tables for one kind of input, with the average run times at their end, in milliseconds on a GTX 480.
 struct Input {
     figure: &'static str,
     distribution: Distribution,
@@ -85,7 +85,7 @@ pub fn cases(args: &Args, shared: &Rc<Shared>) -> Vec<Box<dyn Measurable>> {
     INPUTS.iter().flat_map(|input| sizes.iter().map(move |&n| case(input, n))).collect()
 }
 
-/// By how much the second is faster, in percent of the first.
+/// How much faster the second is, in percent of the first.
 fn difference(sample_sort: f64, fine: f64) -> f64 {
     (sample_sort - fine) / sample_sort * 100.0
 }
@@ -102,7 +102,7 @@ fn row_of<'a>(input: &Input, rows: &'a [Row], millions: u64, contender: Contende
     })
 }
 
-/// The averages and the percentage difference, published and measured.
+/// The averages and the percentage difference, as published and as measured.
 fn compared(input: &Input, rows: &[Row]) -> String {
     let mean = |millions, contender| row_of(input, rows, millions, contender).map(|row| row.mean_ms);
     let mut lines = Vec::new();
@@ -150,7 +150,7 @@ fn compared(input: &Input, rows: &[Row]) -> String {
     markdown(&title, &columns, &lines)
 }
 
-/// Every run, as the tables before the comparison have them.
+/// Every run, as in the tables before the comparison.
 fn runs(input: &Input, rows: &[Row]) -> String {
     let of_one = |contender: Contender| {
         let measured: Vec<_> =

@@ -1,4 +1,4 @@
-//! How much each contender can sort in a memory; and a sort that is not repeated.
+//! How much each contender can sort with limited memory; and a sort that is not repeated.
 
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -13,18 +13,19 @@ use crate::suite_batch::batch::{Batch, Shape};
 use crate::suite_batch::contenders::{Contender, Rig, left_out};
 use crate::suite_batch::{Shared, row};
 
-/// Keys that are sorted beforehand, so that all kernels are loaded: of many arrays, and of one.
+/// The keys that are sorted beforehand to load all kernels: as many arrays, and as one array.
 const WARM_UP: [u64; 2] = [1 << 16, 1 << 23];
 
-/// As many arrays of a length as fit, or one array as long as fits.
+/// As many arrays of a length as fit in memory, or one array as long as fits.
 pub struct Fit<K> {
     pub shared: Rc<Shared>,
     pub figure: &'static str,
-    /// Of the arrays where they are many.
+    /// The length of the arrays. `None` for one array.
     pub length: Option<u64>,
-    /// Bytes of the device's memory that there are; the rest of it is taken.
+    /// The bytes of device memory to use. The rest is allocated beforehand.
     pub limit: Option<u64>,
-    /// The memory is filled with keys to so many parts, then to one less, and so on, until the rest is enough to sort.
+    /// The keys first fill all parts of the memory, then one part less, and so on, until the rest suffices for the
+    /// sort.
     pub parts: u64,
     /// The first is Sortie.
     pub contenders: Vec<Contender>,
@@ -40,7 +41,7 @@ impl<K: BenchKey + Pod> Fit<K> {
         }
     }
 
-    /// Arrays, or the keys of the one.
+    /// A batch of `count` arrays, or of one array of `count` keys.
     fn shape(&self, count: u64) -> Shape {
         match self.length {
             Some(length) => Shape::Even { segments: count, length },
@@ -48,9 +49,9 @@ impl<K: BenchKey + Pod> Fit<K> {
         }
     }
 
-    /// Sorts as much as fits; nothing where what the contender needs is not there, which was said.
+    /// Sorts as much as fits. `None` if something that the contender needs is missing; the user has been told.
     fn sort_most(&self, contender: Contender, seed: u64) -> Result<Option<Row>> {
-        // Its own, which holds no scratch of other sorts.
+        // A rig of its own, which holds no scratch memory of other sorts.
         let rig = Rig::new(self.shared.rig()?.device.clone(), self.shared.peers.clone());
         let length = self.length.unwrap_or(1);
         let sort = |count: u64| sort_once::<K>(self.figure, &rig, contender, self.shape(count), seed);
@@ -66,7 +67,7 @@ impl<K: BenchKey + Pod> Fit<K> {
         let mut part = self.parts;
         loop {
             match sort(all * part / self.parts) {
-                // Whatever else is wrong, fewer keys will not help.
+                // For any other error, fewer keys would not help.
                 Err(why) if part > 1 && why.to_string().contains("memory") => part -= 1,
                 Ok(Some(mut row)) => {
                     (row.facts.work, row.note) = match self.length {
@@ -84,7 +85,8 @@ impl<K: BenchKey + Pod> Fit<K> {
     }
 }
 
-/// Sorts uniform keys once, where they were drawn; nothing where what the contender needs is not there, which was said.
+/// Sorts uniform keys once, where they were drawn. `None` if something that the contender needs is missing; the user
+/// has been told.
 pub fn sort_once<K: BenchKey + Pod>(
     figure: &'static str,
     rig: &Rig,
@@ -129,7 +131,7 @@ impl<K: BenchKey + Pod> Measurable for Fit<K> {
     }
 }
 
-/// One sort of uniform keys, for a profiler to look at.
+/// One sort of uniform keys, for a profiler.
 pub struct Once {
     pub shared: Rc<Shared>,
     pub contender: Contender,

@@ -1,5 +1,5 @@
-//! The hybrid comparison sort of Banerjee, Sakurikar and Kothapalli (2014): their measurements, with Sortie's hybrid sort in
-//! place of theirs, from host memory and back.
+//! The hybrid comparison sort of Banerjee, Sakurikar and Kothapalli (2014): their measurements with Sortie's hybrid
+//! sort instead of theirs, from host memory and back.
 
 use sortie::{Algorithm, Engine};
 
@@ -11,19 +11,19 @@ use crate::measure::{Case, Facts, Measurable};
 use crate::report::Row;
 use crate::suite_hybrid::{CPU, Choice, GPU, HYBRID, Seed, Sorts, case, sorts};
 
-/// Phases against sample sort on the GPU alone; the paper has times for 4 M keys.
+/// The phases, compared with sample sort on the GPU alone. The paper has times for 4 M keys.
 const FIGURE_3_5: &str = "Banerjee figure 3.5";
 const FIGURE_3_5_SIZES: [usize; 3] = [1 << 22, 1 << 25, 1 << 28];
 const SAMPLE_SORT: &str = "GPU sample sort";
 
-/// Time against the number of keys: keys, pairs, gaussian pairs, and pairs of 64 bits.
+/// Time against the number of keys, for keys, pairs, Gaussian pairs, and pairs of 64 bits.
 const FIGURE_3_6: &str = "Banerjee figure 3.6";
 const FIGURE_3_7: &str = "Banerjee figure 3.7";
 const FIGURE_3_8: &str = "Banerjee figure 3.8";
 const FIGURE_3_15: &str = "Banerjee figure 3.15";
 const SIZES: [usize; 5] = [1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28];
 
-/// Time against the threshold between both engines.
+/// Time against the threshold between the two engines.
 const THRESHOLD: &str = "Banerjee threshold";
 const SHARES: [(&str, f64); 7] = [
     ("share 0.50", 0.5),
@@ -36,7 +36,8 @@ const SHARES: [(&str, f64); 7] = [
 ];
 const THRESHOLD_N: usize = 1 << 28;
 
-/// Keys and pairs on several platforms. The paper has three GPUs; here there is one, with several numbers of CPU threads.
+/// Keys and pairs on several platforms. The paper has three GPUs; here there is one, with several numbers of CPU
+/// threads.
 const FIGURE_3_16: &str = "Banerjee figure 3.16";
 const FIGURE_3_17: &str = "Banerjee figure 3.17";
 const THREADS: [usize; 4] = [2, 4, 8, 16];

@@ -1,6 +1,5 @@
-//! Suite `papers`: what published papers measured, measured again with their algorithms beside Sortie, on a GPU; strings on a
-//! CPU too.
-//! `docs/papers.md` says what their figures and tables are, and what differs here.
+//! Suite `papers`: repeats the measurements of published papers, with their algorithms and Sortie, on a GPU; for
+//! strings also on a CPU. `docs/papers.md` describes their figures and tables, and what differs here.
 
 mod array_sort;
 mod closed_forms;
@@ -32,13 +31,13 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     cases
 }
 
-/// The tables of docs/papers.md, as far as they were measured.
+/// The tables of docs/papers.md that were measured.
 pub fn tables(rows: &[Row], counts: &[Counted]) -> String {
     let of_keys = fine_sample_sort::tables(rows) + &comparison::tables(rows, counts);
     of_keys + &string_sort::tables(rows) + &sent_strings::tables(rows) + &hybrid::tables(rows)
 }
 
-/// Time against the number of keys, for each figure and distribution; what was counted; then those of strings.
+/// Time against the number of keys for each figure and distribution, then counts, then figures of strings.
 pub fn figures(rows: &[Row], counts: &[Counted]) -> Vec<Figure> {
     let (strings, keys): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.facts.work == "strings");
     let timed: Vec<_> = keys.into_iter().filter(|row| !row.facts.work.starts_with("as many")).collect();
@@ -62,7 +61,7 @@ fn point(row: &Row) -> Point {
     }
 }
 
-/// The points of each name, in the order that the names come in.
+/// The curve for each name, in the order in which the names first occur.
 fn curves<T>(items: &[T], name: impl Fn(&T) -> String, point: impl Fn(&T) -> Option<Point>) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
     for item in items {
@@ -76,7 +75,7 @@ fn curves<T>(items: &[T], name: impl Fn(&T) -> String, point: impl Fn(&T) -> Opt
     curves
 }
 
-/// A table as docs/papers.md has it; nothing where it has no lines.
+/// A table in the format of docs/papers.md. Empty if it has no lines.
 fn markdown(title: &str, columns: &[&str], lines: &[Vec<String>]) -> String {
     if lines.is_empty() {
         return String::new();
@@ -87,13 +86,13 @@ fn markdown(title: &str, columns: &[&str], lines: &[Vec<String>]) -> String {
     format!("{title}\n\n{header}{}|\n{lines}\n", "|---".repeat(columns.len()))
 }
 
-/// Milliseconds with three digits or so.
+/// Formats milliseconds with about three digits.
 fn ms(ms: f64) -> String {
     let decimals = if ms < 10.0 { 3 } else { 1 + usize::from(ms < 100.0) };
     format!("{ms:.decimals$}")
 }
 
-/// 1234567 as 1,234,567.
+/// Formats 1234567 as 1,234,567.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev();

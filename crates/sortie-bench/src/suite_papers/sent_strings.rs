@@ -1,5 +1,5 @@
-//! Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014): what they measured
-//! with a GPU, which strings reach as a whole or cut to their first symbols.
+//! Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014): their
+//! measurements with a GPU, to which strings are copied whole or cut to their first symbols.
 
 use rayon::ThreadPoolBuilder;
 use sortie::Engine;
@@ -14,16 +14,16 @@ use crate::report::figures::{Figure, Point};
 use crate::report::{PhaseTime, Row};
 use crate::suite_host_strings::{argsort, ours};
 
-/// The rate by the length of strings.
+/// The rate against the length of strings.
 const FIGURE_5: &str = "Drozd figure 5";
 const FIGURE_5_LENGTHS: [usize; 7] = [8, 16, 32, 64, 128, 256, 512];
 const FIGURE_5_N: usize = 3_000_000;
 
-/// What the time of short strings is spent on.
+/// The parts of the time for short strings.
 const FIGURE_6: &str = "Drozd figure 6";
 const FIGURE_6_N: usize = 10_000_000;
 
-/// The rate by the number of strings.
+/// The rate against the number of strings.
 const FIGURE_8: &str = "Drozd figure 8";
 const FIGURE_8_SIZES: [usize; 6] = [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000];
 
@@ -90,7 +90,7 @@ pub fn figures(rows: &[&Row]) -> Vec<Figure> {
         .collect()
 }
 
-/// Million strings a second of a contender; of whole strings also if they took their copies alone.
+/// Million strings per second of a contender. For whole strings, also the rate if only the copies took time.
 fn rates(row: &Row) -> Vec<(&Row, &'static str, f64)> {
     let rate = |ms: f64| row.facts.n as f64 / ms / 1e3;
     let mut rates = Vec::new();

@@ -1,5 +1,5 @@
-//! Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014): what they measured
-//! on a CPU.
+//! Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014): their
+//! measurements on a CPU.
 
 use rayon::prelude::*;
 use sortie_papers::msd_radix_sort;
@@ -17,11 +17,11 @@ const FIGURE_2: &str = "Drozd figure 2";
 const FIGURE_2_SETS: [StringSet; 2] = [StringSet::Words, StringSet::Dna];
 const FIGURE_2_SIZES: [usize; 4] = [100_000, 300_000, 1_000_000, 3_000_000];
 
-/// The time of each phase, its inflation and idleness, and how the sorts scale.
+/// The time of each phase, its inflation and idleness, and the scaling of the sorts.
 const THREADS: &str = "Drozd figures 3, 4 and 7";
 const THREADS_N: usize = 3_000_000;
 
-/// Radix sort against merge sort, by the length of strings.
+/// Radix sort compared with merge sort, by the length of strings.
 const CONCLUSION: &str = "Drozd conclusion";
 const CONCLUSION_SETS: [StringSet; 4] =
     [StringSet::Words, StringSet::ShortDna, StringSet::Dna, StringSet::Urls];
@@ -67,7 +67,7 @@ fn merge_sort(Team { threads, pool, .. }: Team) -> Contender<Strings, Spans> {
     by_reference("merge sort", threads, move |v| pool.install(|| v.par_sort()))
 }
 
-/// All of them are ratios, which mean something on another machine too.
+/// The tables. They only contain ratios, which can be compared between machines.
 pub fn tables(rows: &[Row]) -> String {
     let of = |figure| rows.iter().filter(|row| row.figure == figure).collect::<Vec<_>>();
     let threads = of(THREADS);
@@ -83,7 +83,7 @@ pub fn figures(rows: &[&Row]) -> Vec<Figure> {
     throughput(&of(FIGURE_2)).chain(phase_figures(&threads)).chain(scaling_figure(&threads)).collect()
 }
 
-/// Contenders by rate; the unit is the rate of the baseline at the first case of the same strings.
+/// Contenders by rate. The unit is the baseline's rate at the first case of the same strings.
 fn rates(figure: &str, rows: &[&Row]) -> String {
     let mut columns = vec!["input".to_string(), "strings".into()];
     let mut lines = Vec::new();
@@ -122,12 +122,12 @@ fn throughput(rows: &[&Row]) -> impl Iterator<Item = Figure> {
     })
 }
 
-/// A phase by a number of threads, and all of them together.
+/// The time of a phase with a number of threads, and the work of all of them.
 struct Spent {
     name: &'static str,
     threads: usize,
     ms: f64,
-    /// Of all threads.
+    /// The sum over all threads.
     work_ms: f64,
 }
 
@@ -145,23 +145,23 @@ impl Spent {
         all
     }
 
-    /// How much more work it is than that of one thread.
+    /// The work relative to that of one thread.
     fn inflation(&self, alone: &Spent) -> f64 {
         self.work_ms / alone.work_ms
     }
 
-    /// How much longer it takes than if all threads worked all the time.
+    /// The time relative to that if all threads worked all the time.
     fn stretch(&self) -> f64 {
         self.threads as f64 * self.ms / self.work_ms
     }
 
-    /// The share of the threads' time in which they did not work.
+    /// The share of the threads' time in which they were idle.
     fn idleness(&self) -> f64 {
         1.0 - 1.0 / self.stretch()
     }
 }
 
-/// Each phase of Sortie's beside the same by one thread, by phase and by threads; nothing where one thread was left out.
+/// Each phase of Sortie and the same phase on one thread. Empty if one thread was not measured.
 fn beside_one_thread(rows: &[&Row]) -> Vec<(Spent, Spent)> {
     let ours: Vec<_> = rows.iter().filter(|row| row.contender == OURS).collect();
     let Some(alone) = ours.iter().find(|row| row.threads == 1) else { return Vec::new() };
@@ -206,7 +206,7 @@ fn phase_figures(rows: &[&Row]) -> impl Iterator<Item = Figure> {
     })
 }
 
-/// Each row but the baseline's beside the same sort by one thread.
+/// Each row except the baseline, and the same sort on one thread.
 fn beside_itself<'a>(rows: &[&'a Row]) -> Vec<(&'a Row, &'a Row)> {
     let sorts = rows.iter().skip(1);
     let alone =

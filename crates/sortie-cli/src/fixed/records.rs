@@ -13,18 +13,19 @@ use crate::failure::Failure;
 use crate::memory::{append, filled, room};
 use crate::stats::Ledger;
 
-/// What one thread gathers at a time.
+/// The number of bytes that one thread gathers at a time.
 const BLOCK: usize = 128 << 10;
-/// What a sort of strings holds for each, beside the reference and the place: two words of symbols, and a copy of the place.
+/// The memory that a sort of strings needs for each string, besides the reference and the index: two words of symbols,
+/// and a copy of the index.
 const STRING: usize = 24;
 
-/// What records are, and their order.
+/// The layout of records, and their order.
 pub struct Records {
-    /// Bytes of a record.
+    /// The size of a record in bytes.
     pub size: usize,
-    /// Bytes that are gathered by all threads, and then written.
+    /// The number of bytes that all threads gather together before they are written.
     pub window: usize,
-    /// The bytes that count, the first range most; without any, all of them.
+    /// The key bytes, the most significant range first. If empty, the key is the whole record.
     pub keys: Vec<Range<usize>>,
     pub descending: bool,
     /// Whether only the first of records with equal keys is kept.
@@ -132,11 +133,11 @@ impl Items for Records {
 
 /// How the keys of records are sorted.
 enum Key {
-    /// As numbers, which hold all of their bytes.
+    /// As numbers that contain all bytes of the key.
     Word,
-    /// As strings that lie in the records.
+    /// As strings within the records.
     Part(Range<usize>),
-    /// As strings of so many bytes, put together from parts.
+    /// As strings of this many bytes, each concatenated from parts of the record.
     Parts(usize),
 }
 
@@ -151,7 +152,7 @@ impl Records {
         }
     }
 
-    /// The bytes that count.
+    /// The byte ranges of the key.
     fn parts(&self) -> impl Iterator<Item = Range<usize>> {
         let whole = self.keys.is_empty().then_some(0..self.size);
         self.keys.iter().cloned().chain(whole)
@@ -171,7 +172,7 @@ impl Records {
         }
     }
 
-    /// Writes the records at `places`; a window is written while the next is gathered.
+    /// Writes the records at `places`. One window is written while the next is gathered.
     fn gather(&self, records: &[u8], places: &[u32], sink: Sink<'_>) -> Result<(), Failure> {
         let in_block = (BLOCK / self.size).max(1);
         let in_window = (self.window / self.size).max(1);
@@ -184,7 +185,7 @@ impl Records {
                 }
             });
         };
-        // Room for a whole window from the start, for a lack of it is no error later.
+        // Reserves room for a whole window now, because a failure to grow it later could not be reported.
         let bytes = places.len().min(in_window) * self.size;
         let (mut full, mut empty): (Vec<u8>, Vec<u8>) = (room(bytes)?, room(bytes)?);
         for places in places.chunks(in_window) {

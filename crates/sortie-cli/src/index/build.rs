@@ -41,7 +41,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     })?;
     let summary = signals::ignored_during(|| prepared.publish())?;
     drop(progress);
-    // `--stats=json` includes all of this in its report.
+    // With `--stats=json`, the report includes all of this.
     if args.stats != Some(StatsFormat::Json) {
         crate::complain(format!("{}\n", line(&summary)).as_bytes());
     }

@@ -1,4 +1,4 @@
-//! Many spectra at once: parsed, and laid out as segments of one array for the sort.
+//! Parses many spectra at once, and lays them out as segments of one array for the sort.
 
 use std::cmp::Reverse;
 use std::num::NonZeroUsize;
@@ -15,42 +15,42 @@ use crate::cli::{PeakKey, SpectraArgs};
 use crate::failure::Failure;
 use crate::{memory, quote};
 
-/// Bytes of text that one task parses.
+/// The number of bytes of text that one task parses.
 const PART: usize = 1 << 18;
-/// MiB that the sort of any spectrum takes beside what it needs itself.
+/// The MiB that sorting any spectrum takes in addition to what the spectrum itself needs.
 const BESIDE: u64 = 2;
 
 /// The spectra of one stretch.
 pub struct Batch {
     pub text: Vec<u8>,
-    /// The spectra, and where in the text they are.
+    /// The spectra, and their positions in the text.
     pub parts: Vec<(Range<usize>, Part)>,
-    /// Where the index of the file begins, which follows the spectra; the end of the text but at the end of a file.
+    /// The start of the file's index, which follows the spectra. The end of the text if the stretch has no index.
     pub index: usize,
     /// Whether the file has an index.
     pub indexed: bool,
-    /// The keys of all peaks that are kept, and their places in their spectra.
+    /// The keys of all peaks that are kept, and the index of each peak in its spectrum.
     pub keys: Vec<f64>,
     pub places: Vec<u32>,
-    /// Where each spectrum's keys begin and end.
+    /// The start of each spectrum's keys, followed by the end of the last one's.
     pub offsets: Vec<usize>,
     pub reading: Duration,
     pub parsing: Duration,
 }
 
-/// Keys, places and offsets, as a batch has them.
+/// The keys, indices and offsets of a batch.
 type LaidOut = (Vec<f64>, Vec<u32>, Vec<usize>);
 
-/// Parses stretch after stretch of a file.
+/// Parses the stretches of a file one after the other.
 pub struct Parser {
     name: PathBuf,
     by: PeakKey,
     top: Option<NonZeroUsize>,
-    /// Whether what is written is compressed.
+    /// Whether the output is compressed.
     compress: bool,
-    /// Of mzML, once its first stretch was read.
+    /// The header of an mzML file. `None` before its first stretch was read, and for MGF.
     header: Option<Header>,
-    /// How many spectra came before.
+    /// The number of spectra in the stretches before.
     spectra: usize,
 }
 
@@ -59,8 +59,8 @@ impl Parser {
         Parser { name, by: args.by, top: args.top, compress, header: None, spectra: 0 }
     }
 
-    /// Parses a stretch, and hands it on: as several batches, one by one, where there is no room for all of it at once.
-    /// `hand_on` returns whether to go on, and so does this.
+    /// Parses a stretch, and passes it to `hand_on`. If there is not enough memory for it as a whole, it is passed as
+    /// several batches, one by one. `hand_on` returns whether to continue, and so does this method.
     pub fn parse(
         &mut self,
         stretch: Stretch,
@@ -93,7 +93,7 @@ impl Parser {
         Ok(true)
     }
 
-    /// Whether the stretch can be the beginning of what its format has, or what goes on.
+    /// Checks that the stretch can be the beginning or the continuation of a file of its format.
     fn check_start(&mut self, stretch: &Stretch) -> Result<(), Failure> {
         if let Some(Broken::NoRoom(no_room)) = stretch.broken {
             return Err(match self.spectra {
@@ -107,7 +107,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The spectra of a stretch, whose text is taken out of it where that succeeds.
+    /// The spectra of a stretch. On success, takes the text out of the stretch.
     fn batch(&self, stretch: &mut Stretch) -> Result<Batch, SpectrumError> {
         let text = &stretch.text[..];
         let indexed = self.header.as_ref().is_some_and(|header| header.indexed);
@@ -140,7 +140,7 @@ impl Parser {
         }
     }
 
-    /// Whether the file may end here, where it does.
+    /// If this is the last stretch, checks that the file may end here.
     fn check_end(&self, stretch: &Stretch, text: &[u8]) -> Result<(), Failure> {
         if let Some(Broken::Io(reason)) = &stretch.broken {
             return Err(self.failure(&format!("broken off after spectrum {}: {reason}", self.spectra)));
@@ -156,7 +156,7 @@ impl Parser {
         }
     }
 
-    /// The keys of the peaks that are kept, their places in their spectra, and where each spectrum's keys begin and end.
+    /// The keys of the peaks that are kept, their indices in their spectra, and the offsets of each spectrum's keys.
     fn lay_out(&self, parts: &[(Range<usize>, Part)], room: &Room) -> Result<LaidOut, NoRoom> {
         let (mut keys, mut places, mut offsets) = (Vec::new(), Vec::new(), Vec::new());
         let kept = |len: usize| self.top.map_or(len, |top| len.min(top.get()));
@@ -188,7 +188,7 @@ impl Parser {
         Ok((keys, places, offsets))
     }
 
-    /// Counts what sorting and writing will take.
+    /// Counts the memory that sorting and writing will need.
     fn reserve(
         &self,
         parts: &[(Range<usize>, Part)],
@@ -200,14 +200,14 @@ impl Parser {
         room.take(written * self.copies() + scratch(offsets, rayon::current_num_threads()))
     }
 
-    /// The `-S`, in MiB, that suffices for a spectrum that needs `needed` bytes.
+    /// The value of `-S` in MiB that suffices for a spectrum that needs `needed` bytes.
     fn enough(&self, needed: u64) -> u64 {
-        // Of a share, a sixteenth is for text that is read.
+        // A sixteenth of a share is for text that was read.
         let share = needed.saturating_mul(self.copies()) / 15 * 16;
         memory::leaving(share.saturating_mul(super::STRETCHES)).div_ceil(1 << 20) + BESIDE
     }
 
-    /// How often there is what is written.
+    /// The number of copies of the output in memory.
     fn copies(&self) -> u64 {
         if self.compress { 2 } else { 1 }
     }
@@ -225,7 +225,7 @@ impl Parser {
         }
     }
 
-    /// That memory does not suffice for what is named.
+    /// The failure if there is not enough memory for `what`.
     fn no_room(&self, what: &str, no_room: NoRoom) -> Failure {
         self.failure(&match no_room {
             NoRoom::Limit { needed, limit } => format!(
@@ -250,7 +250,7 @@ impl Parser {
     }
 }
 
-/// Bytes, for people.
+/// Formats a number of bytes for a message.
 fn shown(bytes: u64) -> String {
     match bytes {
         0..10_000_000 => format!("{} KB", bytes.div_ceil(1000)),
@@ -258,8 +258,9 @@ fn shown(bytes: u64) -> String {
     }
 }
 
-/// The bytes that the library takes to sort the keys of spectra: for each thread 40 a key of up to 8192, and of a longer
-/// spectrum a copy. One that is work for all threads is sorted by itself.
+/// The scratch memory in bytes that the library needs to sort the keys of spectra. Each thread needs 40 bytes for each
+/// key, up to 8192 keys, and a copy of the keys of a longer spectrum. A spectrum with enough work for all threads is
+/// sorted alone.
 fn scratch(offsets: &[usize], threads: usize) -> u64 {
     let lengths = || offsets.windows(2).map(|bounds| bounds[1] - bounds[0]);
     let one = |length: usize| 40 * length.min(1 << 13) as u64 + 16 * length as u64;
@@ -269,7 +270,7 @@ fn scratch(offsets: &[usize], threads: usize) -> u64 {
     one(longest).max(threads as u64 * one(longest_beside))
 }
 
-/// Ranges of whole spectra, each work for one task.
+/// Ranges of whole spectra, one for each task.
 fn cut(format: Format, text: &[u8]) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut start = 0;
@@ -281,7 +282,7 @@ fn cut(format: Format, text: &[u8]) -> Vec<Range<usize>> {
     ranges
 }
 
-/// The places of the `top` largest; of equal ones the first.
+/// The indices of the `top` largest intensities, in ascending order. Of equal intensities, the first ones count.
 fn strongest(intensities: &[f64], top: usize, room: &Room) -> Result<Vec<u32>, NoRoom> {
     let mut places: Vec<u32> = Vec::new();
     room.reserve(&mut places, intensities.len())?;
@@ -294,7 +295,7 @@ fn strongest(intensities: &[f64], top: usize, room: &Room) -> Result<Vec<u32>, N
     places.select_nth_unstable_by(top - 1, order);
     places.truncate(top);
     places.sort_unstable();
-    // It is gone before the next one comes.
+    // This vector is freed before the next one is allocated.
     room.give_back(taken as u64);
     Ok(places)
 }

@@ -1,4 +1,4 @@
-//! A file of spectra, decompressed, in stretches that end between two of them.
+//! Reads a file of spectra, decompressed, in stretches that end between two spectra.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
@@ -12,10 +12,10 @@ use crate::compression;
 use crate::failure::Failure;
 use crate::progress::Progress;
 
-/// Bytes that a stretch has, where the file has them: some 100,000 peaks, so that a sort of them is work for many
-/// threads, and few enough that several stretches hardly show in memory.
+/// The bytes of a stretch, unless the file is shorter: some 100,000 peaks. That is enough to sort with many threads,
+/// and small enough that several stretches take little memory.
 const STRETCH: u64 = 8 << 20;
-/// Text usually takes less than this times its bytes, with its numbers and as it is written.
+/// With its numbers and its output, a text usually takes less than this many times its size.
 const GROWS_BY: u64 = 16;
 const LEAST: u64 = 4 << 10;
 
@@ -24,24 +24,24 @@ pub struct Stretch {
     pub text: Vec<u8>,
     pub format: Format,
     pub is_last: bool,
-    /// Why it is the last, though the file should go on.
+    /// Why it is the last one although the file should continue.
     pub broken: Option<Broken>,
-    /// How long it took to read.
+    /// The time it took to read.
     pub reading: Duration,
-    /// The memory for all that is made of it; that of the text is taken.
+    /// The memory for everything that is made from the stretch. The text is already counted.
     pub room: Room,
 }
 
-/// Why no more of a file could be read.
+/// Why the rest of a file could not be read.
 pub enum Broken {
     Io(io::Error),
-    /// The text has no end of a spectrum, as far as there is room for it.
+    /// A spectrum does not end within the text for which there is room.
     NoRoom(NoRoom),
 }
 
 impl Stretch {
-    /// Leaves about the first half of its spectra here, and returns the others, each with room anew; none where there are no
-    /// two spectra.
+    /// Keeps about the first half of its spectra, and returns the others. Each half gets the full room. `None` if there
+    /// are fewer than two spectra.
     pub fn split(&mut self) -> Result<Option<Stretch>, NoRoom> {
         let middle = self.text.len() / 2;
         let before = self.format.last_cut(&self.text[..middle]);
@@ -49,7 +49,7 @@ impl Stretch {
         let Some(cut) = cut.filter(|&cut| self.format.next_cut(&self.text, cut).is_some()) else {
             return Ok(None);
         };
-        // The text is held as a whole until both are done.
+        // The whole text stays in memory until both halves are done.
         let room = || {
             let room = Room::new(self.room.limit());
             room.take(self.text.capacity() as u64).map(|()| room)
@@ -71,17 +71,18 @@ impl Stretch {
 pub struct Stretches {
     source: Box<dyn BufRead + Send>,
     name: PathBuf,
-    /// The most memory that is for one stretch, and all that is made of it.
+    /// The maximum memory for one stretch and everything that is made from it.
     share: u64,
-    /// Known once something was read.
+    /// Known once some text was read.
     format: Option<Format>,
-    /// What was read beyond the end of the last stretch.
+    /// The text that was read after the end of the last stretch.
     rest: Vec<u8>,
     ended: bool,
 }
 
 impl Stretches {
-    /// Opens `path`, standard input for `-`; what is read of it shows as progress. Each stretch may take `share` bytes.
+    /// Opens `path`, or standard input for `-`. Reading it advances the progress bar. Each stretch may take `share`
+    /// bytes.
     pub fn open(path: &Path, share: u64, progress: &Progress) -> Result<Stretches, Failure> {
         let is_stdin = path.as_os_str() == "-";
         let name = if is_stdin { Path::new("standard input") } else { path };
@@ -99,12 +100,13 @@ impl Stretches {
         Ok(Stretches { source, name: name.to_owned(), share, format: None, rest: Vec::new(), ended: false })
     }
 
-    /// What the file is called in a message.
+    /// The name of the file for messages.
     pub fn name(&self) -> &Path {
         &self.name
     }
 
-    /// Reads on until a spectrum ends after so many bytes, or the file. Whether it is the file.
+    /// Reads until there is enough text and it has the end of a spectrum, or until the file ends. Returns whether the
+    /// file has ended.
     fn read(&mut self, text: &mut Vec<u8>, room: &Room) -> Result<bool, Broken> {
         let mut wanted = (self.share / GROWS_BY).clamp(LEAST, STRETCH) as usize;
         loop {
@@ -120,7 +122,7 @@ impl Stretches {
                 self.rest = split_off(text, cut, room).map_err(Broken::NoRoom)?;
                 return Ok(false);
             }
-            // One spectrum is longer than all that.
+            // One spectrum is longer than this text.
             wanted = 2 * text.len();
         }
     }
@@ -147,7 +149,7 @@ impl Iterator for Stretches {
     }
 }
 
-/// What follows `at` in `text`, which is cut off there.
+/// Cuts `text` off at `at`, and returns the rest.
 fn split_off(text: &mut Vec<u8>, at: usize, room: &Room) -> Result<Vec<u8>, NoRoom> {
     let mut rest = Vec::new();
     room.reserve(&mut rest, text.len() - at)?;

@@ -1,9 +1,9 @@
-//! `--debug`: which part of a line is compared, and which options are questionable.
+//! `--debug`: marks the part of a line that is compared, and warns about questionable options.
 
 use crate::options as words;
 use crate::support::{Numbers, gnu, run, same, sortie, text};
 
-/// What GNU sort's warnings say, and what ours say for it.
+/// Phrases in GNU sort's warnings, and the corresponding phrases in ours.
 const SAME: [(&str, &str); 13] = [
     ("simple byte comparison", "compared by their bytes"),
     ("obsolescent key", "is an obsolete form"),
@@ -42,7 +42,7 @@ fn annotations() {
     ] {
         same(folder.path(), &words(&["--debug", order]), &text);
     }
-    // What spills is marked once, when it comes back.
+    // Lines in temporary files are marked once, when they are merged.
     same(folder.path(), &words(&["--debug", "-n", "-S 64K"]), &Numbers::new(5).lines(20_000));
 }
 
@@ -97,7 +97,7 @@ fn warnings() {
     }
 }
 
-/// The same warnings in the same order, about the same keys and options.
+/// Both programs give the same warnings in the same order, about the same keys and options.
 #[track_caller]
 fn warned_alike(options: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
@@ -113,7 +113,7 @@ fn warned_alike(options: &[&str]) {
         let known = SAME.iter().find(|(theirs, _)| expected.contains(theirs));
         let (_, words) = known.unwrap_or_else(|| panic!("GNU sort says what is not known here: {expected}"));
         assert!(said.starts_with("sortie: ") && said.contains(words), "{options:?}: {said}: {expected}");
-        // `key 2` or `-bdf`.
+        // Finds `key 2` or `-bdf`.
         let number =
             |line: &str| line.split_once("key ").and_then(|(_, rest)| rest.chars().next()?.to_digit(10));
         let letters = expected.split_once("'-").and_then(|(_, rest)| rest.split_once('\''));

@@ -1,4 +1,4 @@
-//! Which arguments there are and what they mean, and what is refused with which status.
+//! The arguments and their meaning; refused arguments and the exit status.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use crate::options as words;
 use crate::support::{complaint, gnu, names, run, same, sortie, text};
 
-/// GNU sort's long options, with a value where they take one.
+/// GNU sort's long options, with a value if they take one.
 const LONG: [&str; 30] = [
     "batch-size=2",
     "buffer-size=1M",
@@ -41,7 +41,7 @@ const LONG: [&str; 30] = [
     "zero-terminated",
 ];
 
-/// Lines that nearly every ordering option puts in another order.
+/// Lines whose order differs under nearly every ordering option.
 const TEXT: &[u8] =
     b"b,2 x\n B,10\0b\n-a,1e1\nfeb,9\nb,2 x\nJan,1K\n\x01a,0x11\nv10,2\nv9,3\nab,1\n2,7\n1e1,7\n9,7\n1K,7\n";
 
@@ -53,7 +53,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// The same output and status where the environment has these variables.
+/// The output and status are the same with these environment variables.
 #[track_caller]
 fn same_under(variables: &[(&str, &str)], folder: &Path, options: &[&str], stdin: &[u8]) {
     let done = |mut command: Command| run(command.args(options).envs(variables.iter().copied()), stdin);
@@ -70,7 +70,7 @@ fn every_abbreviation_that_gnu_takes_means_the_same() {
         let (name, value) = option.split_once('=').map_or((option, None), |(n, v)| (n, Some(v)));
         for length in 1..=name.len() {
             let short = format!("--{}", &name[..length]);
-            // An option of Sortie, which GNU sort takes for --compress-program.
+            // An option of Sortie. GNU sort takes it for --compress-program.
             if short == "--compress" {
                 continue;
             }
@@ -84,7 +84,7 @@ fn every_abbreviation_that_gnu_takes_means_the_same() {
                 } else if name == "random-source" {
                     form.push("-R".into());
                 }
-                // Of those alone the text is the program's own.
+                // Only the text of these differs between the programs.
                 let is_text = name == "help" || form[0] == "--version";
                 let done = |mut command: Command| {
                     fs::write(folder.path().join("out"), "").unwrap();
@@ -129,7 +129,7 @@ fn an_ambiguous_abbreviation_is_answered_with_all_that_it_may_be() {
         let line = said(option);
         assert!(names.iter().all(|name| line.contains(name)), "{line}");
     }
-    // Options that GNU sort does not have are abbreviated too, where that says nothing in GNU's.
+    // Options that only Sortie has can also be abbreviated, if no option of GNU sort has that abbreviation.
     let done = run(sortie(folder.path()).args(["--ax=0", "--ty=u8", "--des"]), b"abc");
     assert!(complaint(&done, 2).contains("--axis"));
     let done = run(sortie(folder.path()).args(["--ty=u8", "--des"]), b"abc");

@@ -1,4 +1,4 @@
-//! Command lines that are drawn at random, the same in every run.
+//! Random command lines. They are the same in every run.
 
 use std::fs;
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::support::{Numbers, gnu, run, sortie, text};
 
 const LINES: usize = 400;
 
-/// What a command line is made of: an option or several, and where `{}` stands, a key.
+/// The parts of a command line: one or more options. `{}` stands for a key.
 const PARTS: &[&str] = &[
     "-b",
     "-d",
@@ -136,13 +136,13 @@ fn command_lines_drawn_at_random() {
         let done = |mut command: Command| {
             fs::write(folder.path().join("out"), "").unwrap();
             let done = run(command.args(&line).envs(variables.iter().copied()), &stdin);
-            // A version says whose it is.
+            // The output of --version names the program.
             let stdout = if line.iter().any(|arg| arg == "--ver") { Vec::new() } else { done.stdout };
             let written = fs::read(folder.path().join("out")).unwrap();
             (done.status.code(), text(&stdout), text(&written), text(&done.stderr))
         };
         let (ours, theirs) = (done(sortie(folder.path())), done(gnu(folder.path())));
-        // Of two mistakes GNU sort tells the first, and ours one about a word.
+        // If there are two mistakes, GNU sort reports the first one. Ours reports an unknown word first.
         let is_word = ours.3.contains("--sort <WORD>") || ours.3.contains("--check");
         if ours.0 == Some(1) && theirs.0 == Some(2) && is_word {
             continue;

@@ -1,6 +1,6 @@
-//! Running `sortie sort` beside GNU's `sort`.
+//! Runs `sortie sort` and GNU sort, and compares them.
 
-#![allow(dead_code)] // Each test program uses a part.
+#![allow(dead_code)] // Each test program uses some of it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -45,13 +45,13 @@ pub fn run(command: &mut Command, stdin: &[u8]) -> Output {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     thread::scope(|threads| {
-        // A command that does not read all of it closes the pipe.
+        // A command that does not read all of its input closes the pipe.
         threads.spawn(move || drop(input.write_all(stdin)));
         child.wait_with_output().unwrap()
     })
 }
 
-/// Both programs with the same options and input: the same output and status.
+/// Asserts that both programs give the same output and status for the same options and input.
 #[track_caller]
 pub fn same<A: AsRef<OsStr>>(folder: &Path, options: &[A], stdin: &[u8]) {
     let ours = run(sortie(folder).args(options), stdin);
@@ -70,7 +70,7 @@ pub fn same<A: AsRef<OsStr>>(folder: &Path, options: &[A], stdin: &[u8]) {
     }
 }
 
-/// What failed, on one line.
+/// The message of a failed command. Asserts its status and that the message is one line.
 #[track_caller]
 pub fn complaint(output: &Output, status: i32) -> String {
     let message = text(&output.stderr);
@@ -79,9 +79,9 @@ pub fn complaint(output: &Output, status: i32) -> String {
     message
 }
 
-/// Whether a lack of memory ended the program without a line of its own: between the stack of a thread and the one for its
-/// signals, where std aborts before any of our code runs, or where std, a library or glibc asks for a little, as for a table,
-/// a bucket or what a thread ends with, where nobody is told.
+/// Whether the program was ended by a lack of memory without a message of its own. That happens if std cannot allocate
+/// the signal stack of a thread, or if std, a library or glibc cannot make a small allocation, such as for a table, a
+/// bucket, or the end of a thread.
 pub fn ends_in_std(said: &str) -> bool {
     let small = |line: &str| {
         let bytes = line.strip_prefix("memory allocation of ")?.strip_suffix(" bytes failed")?;
@@ -96,21 +96,21 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The kilobytes of `ulimit -v` with which the program just starts.
+/// The smallest `ulimit -v`, in kilobytes, with which the program starts.
 pub fn loaded() -> u64 {
     static LOADED: OnceLock<u64> = OnceLock::new();
     let loads = |kilobytes: &u64| within(*kilobytes, Path::new("."), "--version").status.success();
     *LOADED.get_or_init(|| (8_000..).step_by(1_000).find(loads).unwrap())
 }
 
-/// The program with these arguments under `ulimit -v`.
+/// Runs the program with these arguments under `ulimit -v`.
 pub fn within(kilobytes: u64, folder: &Path, arguments: &str) -> Output {
     let script = format!("ulimit -v {kilobytes}; exec {} {arguments}", env!("CARGO_BIN_EXE_sortie"));
     Command::new("sh").args(["-c", &script]).current_dir(folder).output().unwrap()
 }
 
-/// That the program does its work or says in one line that memory is missing, whatever `ulimit -v` leaves it. How often it
-/// did what.
+/// Asserts that with any `ulimit -v`, the program succeeds or reports in one line that memory is missing. Returns how
+/// often it did each.
 #[track_caller]
 pub fn done_or_told_at_every_limit(folder: &Path, arguments: &str, step: u64) -> (usize, usize) {
     let words = ["memory", "no room", "more thread"];
@@ -130,7 +130,7 @@ pub fn done_or_told_at_every_limit(folder: &Path, arguments: &str, step: u64) ->
     (done, told)
 }
 
-/// The first bytes of files that are compressed in ways that are known and not read, with the name of each.
+/// The first bytes of files in formats that are recognised but not supported, with the name of each format.
 pub const UNREAD: [(&str, &[u8]); 2] = [("compress", b"\x1F\x9D\x90\x61"), ("zip", b"PK\x03\x04\x14\0")];
 
 /// A folder with one file.
@@ -140,22 +140,22 @@ pub fn folder(name: &str, bytes: &[u8]) -> TempDir {
     folder
 }
 
-/// As gzip.
+/// Compresses to gzip.
 pub fn compress(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
-/// From gzip, of one member or several.
+/// Decompresses gzip with one or more members.
 pub fn decompress(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     MultiGzDecoder::new(bytes).read_to_end(&mut out).unwrap();
     out
 }
 
-/// The most memory that a command held, in bytes, as `/proc` says while it waits for the end of its input. The pages of files
-/// are left out: those are the program itself, which is larger without optimisation.
+/// The peak memory of a command in bytes, from `/proc` while the command waits for the end of its input. Pages of files
+/// are not counted: they are the program itself, which is larger without optimisation.
 pub fn peak(command: &mut Command, chunks: impl Iterator<Item = Vec<u8>>) -> io::Result<u64> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
     let mut input = child.stdin.take().unwrap();
@@ -186,7 +186,7 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A source of numbers that are the same in every run.
+/// A generator of numbers that are the same in every run.
 pub struct Numbers(u64);
 
 impl Numbers {
@@ -203,7 +203,7 @@ impl Numbers {
         ((z ^ (z >> 31)) % limit as u64) as usize
     }
 
-    /// So many lines of a few fields: words, numbers, months, sizes, blanks, and stray bytes.
+    /// This number of lines with a few fields: words, numbers, months, sizes, blanks, and random bytes.
     pub fn lines(&mut self, count: usize) -> Vec<u8> {
         let mut out = Vec::new();
         for _ in 0..count {
@@ -234,7 +234,7 @@ impl Numbers {
     }
 }
 
-/// The folder with real data, where there is one.
+/// The folder with real data, if it exists.
 pub fn data() -> Option<PathBuf> {
     let folder = std::env::var_os("SORTIE_DATA")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);

@@ -1,4 +1,4 @@
-//! Machine code of programs, from the cache where it is, else from the compiler.
+//! Machine code of programs, from the cache or else from the compiler.
 
 use std::env;
 use std::fs::{self, Metadata};
@@ -18,7 +18,7 @@ pub fn cubin(cache: &Cache, program: &Program, capability: (u32, u32)) -> Result
     })
 }
 
-/// What `compile` gives, or gave before for the same source, options and version of the compiler.
+/// The result of `compile`, cached for the source, the options and the version of the compiler.
 fn through(
     cache: &Cache,
     program: &Program,
@@ -39,10 +39,10 @@ fn through(
     Ok(cubin)
 }
 
-/// The version of NVRTC, without opening it where it is known: that takes longer than all the rest.
+/// The version of NVRTC. If it is cached, NVRTC is not opened, because that takes longer than everything else.
 ///
-/// It is known for a library file (place, length, time of change), which in turn is what opening it by name led to
-/// under the same search path.
+/// The version is cached for a library file (path, length, modification time). The path is cached for the search path
+/// under which the loader found it.
 fn compiler_version(cache: &Cache) -> Result<(i32, i32), Error> {
     let key = Key::new("nvrtc", [search_path().as_bytes()]);
     if let Some(known) = cache.get(&key).and_then(|entry| Known::parse(&String::from_utf8(entry).ok()?))
@@ -60,7 +60,7 @@ fn compiler_version(cache: &Cache) -> Result<(i32, i32), Error> {
     Ok(version)
 }
 
-/// Where the loader looks for libraries, and when each place last changed.
+/// The loader's search path, with the modification time of each folder.
 fn search_path() -> String {
     let named = env::var_os(super::LIBRARY_PATH).unwrap_or_default();
     let system = Path::new("/etc/ld.so.cache").to_owned();
@@ -78,7 +78,7 @@ struct Known {
 }
 
 impl Known {
-    /// Changes when the file does.
+    /// Changes if the file changes.
     fn stamp(path: &Path) -> io::Result<String> {
         let about: Metadata = fs::metadata(path)?;
         let changed = about.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(Known::parse("13"), None);
     }
 
-    /// Processes are needed for this: one that opened the compiler keeps it open.
+    /// This needs separate processes: one that has opened the compiler keeps it open.
     #[test]
     fn what_is_cached_needs_no_compiler() {
         const FOLDER: &str = "SORTIE_TEST_FOLDER";

@@ -1,4 +1,4 @@
-//! The primary context of a CUDA device, and how calls are made in it.
+//! The primary context of a CUDA device, and calls in it.
 
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use super::message;
 use super::pool::Pool;
 use crate::{Driver, Error};
 
-/// Results after which the context is of no more use: nothing done in it succeeds any more.
+/// Results after which the context cannot be used any more: every further call in it fails.
 const LOST: [CUresult; 14] = [
     CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE,
     CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
@@ -30,23 +30,23 @@ const LOST: [CUresult; 14] = [
 
 #[derive(Debug)]
 pub struct Context {
-    /// The primary context, a pointer.
+    /// The context pointer.
     pub raw: usize,
-    /// What it took to start it.
+    /// The time to start it.
     pub took: Duration,
-    /// Where streams have memory from; none where devices have no such thing.
+    /// The pool from which streams allocate memory. `None` if the device has no pools.
     pub pool: Option<Pool>,
 }
 
 impl CudaDriver {
-    /// The context, which the first call starts.
+    /// The context. The first call starts it.
     pub(super) fn context(&self) -> Result<&Context, Error> {
         if let Some(context) = self.context.get() {
             return Ok(context);
         }
         let begun = Instant::now();
         let mut raw = ptr::null_mut();
-        // SAFETY: the device is the driver's.
+        // SAFETY: `device` is a device of the driver.
         self.check("cuDevicePrimaryCtxRetain", unsafe {
             sys::cuDevicePrimaryCtxRetain(&mut raw, self.device)
         })?;
@@ -54,15 +54,16 @@ impl CudaDriver {
         let context = |pool| Context { raw: raw as usize, took: begun.elapsed(), pool };
         let made = pool.map(|pool| self.context.set(context(pool)));
         if !matches!(made, Ok(Ok(()))) {
-            // Another thread was faster, with the same context: the driver counts who holds it.
-            // SAFETY: retained above.
+            // Another thread was faster and has retained the same context. The driver counts the references. SAFETY:
+            // retained above.
             unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
         }
         made?.ok();
         Ok(self.context.get().expect("set, here or there"))
     }
 
-    /// Opens the link to another device, once and where there is one: without, the driver copies through the host.
+    /// Enables direct access to another device, once and if there is a link. Without one, the driver copies through the
+    /// host.
     pub(super) fn open_link(&self, other: &CudaDriver) -> Result<(), Error> {
         let mut peers = self.peers.lock().expect("no holder panics");
         if peers.contains(&other.properties.ordinal) {
@@ -70,9 +71,9 @@ impl CudaDriver {
         }
         if self.is_linked_to(other)? {
             let context = other.context()?.raw as sys::CUcontext;
-            // SAFETY: the context is held until `other` is dropped.
+            // SAFETY: the context is retained until `other` is dropped.
             let open = || match unsafe { sys::cuCtxEnablePeerAccess(context, 0) } {
-                // By whoever else has the context. More links than the device can have open are not opened.
+                // Another user of the context has enabled it. A device can only have a limited number of links.
                 CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED | CUresult::CUDA_ERROR_TOO_MANY_PEERS => {
                     CUresult::CUDA_SUCCESS
                 }
@@ -87,10 +88,10 @@ impl CudaDriver {
         Ok(())
     }
 
-    /// Makes the context the thread's, until the guard is dropped; the caller's own is then as before.
+    /// Makes the context current for this thread until the guard is dropped, which restores the previous one.
     fn enter(&self) -> Result<Entered, Error> {
         let context = self.context()?.raw as sys::CUcontext;
-        // SAFETY: the context is held until `self` is dropped.
+        // SAFETY: the context is retained until `self` is dropped.
         self.check("cuCtxPushCurrent", unsafe { sys::cuCtxPushCurrent_v2(context) })?;
         Ok(Entered)
     }
@@ -111,7 +112,8 @@ impl CudaDriver {
         }
     }
 
-    /// Memory by this call; where there is too little, once the pool has given back what it keeps.
+    /// Allocates memory by this call. If there is too little, tries again after the pool has released its unused
+    /// memory.
     pub(super) fn alloc_by(
         &self,
         name: &'static str,
@@ -123,12 +125,10 @@ impl CudaDriver {
         if let (Err(error), Some(pool)) = (&allocated, self.context()?.pool)
             && is_out_of_memory(error)
         {
-            // What was freed on a stream is given back when the work before that is done.
-            // SAFETY: the context is current.
+            // Memory freed on a stream is only released when the earlier work is done. SAFETY: the context is current.
             self.call("cuCtxSynchronize", || unsafe { sys::cuCtxSynchronize() })?;
             self.call("cuMemPoolTrimTo", || pool.trim())?;
-            // What graphs have left is kept too, and apart.
-            // SAFETY: the device is the driver's.
+            // Memory that graphs no longer use is cached separately. SAFETY: `device` is a device of the driver.
             self.call("cuDeviceGraphMemTrim", || unsafe { sys::cuDeviceGraphMemTrim(self.device) })?;
             allocated = self.call(name, || alloc(&mut address));
         }
@@ -142,13 +142,13 @@ impl CudaDriver {
     }
 }
 
-/// The context is the thread's current one.
+/// While this exists, the context is current for the thread.
 struct Entered;
 
 impl Drop for Entered {
     fn drop(&mut self) {
         let mut left = ptr::null_mut();
-        // SAFETY: pushed by `enter`.
+        // SAFETY: `enter` pushed it.
         unsafe { sys::cuCtxPopCurrent_v2(&mut left) };
     }
 }

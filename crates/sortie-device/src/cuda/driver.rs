@@ -1,4 +1,4 @@
-//! One CUDA device, through the driver's interface, in its primary context.
+//! One CUDA device, used through the driver API in its primary context.
 
 use std::collections::HashSet;
 use std::ffi::{CString, c_void};
@@ -19,17 +19,17 @@ use crate::{Driver, Error, Launch, Program, Properties, peer};
 pub struct CudaDriver {
     pub(super) properties: Properties,
     pub(super) device: sys::CUdevice,
-    /// From the first work on.
+    /// Started by the first work.
     pub(super) context: OnceLock<Context>,
-    /// Numbers of the devices that were looked at for a link; where there is one it is open.
+    /// The numbers of devices that were checked for a link. If there is one, it is open.
     pub(super) peers: Mutex<HashSet<u32>>,
 }
 
 impl CudaDriver {
-    /// The driver has started and has that many devices.
+    /// The driver must have started and have this device.
     pub fn new(ordinal: u32) -> Result<CudaDriver, Error> {
         let mut device = 0;
-        // SAFETY: the driver has started; so for every call below, whose results are read when it succeeded.
+        // SAFETY: the driver has started. This also holds for the calls below, whose results are only read on success.
         check("cuDeviceGet", unsafe { sys::cuDeviceGet(&mut device, ordinal as i32) })?;
         let mut name = [0u8; 256];
         let length = name.len() as i32;
@@ -68,19 +68,19 @@ impl CudaDriver {
         Ok(CudaDriver { properties, device, context: OnceLock::new(), peers: Mutex::default() })
     }
 
-    /// Whether kernels may start before the work before them has ended, also where they are captured.
+    /// Whether kernels may start before the preceding work has ended, also in a captured graph.
     fn can_overlap(&self) -> Result<bool, Error> {
         Ok(self.properties.compute_capability >= (9, 0) && super::start()?.version >= (12, 3))
     }
 
-    /// Lets a kernel ask for all the shared memory that a block can have; without, it is 48 KiB.
+    /// Lets a kernel use all shared memory that a block can have. The default is 48 KiB.
     fn allow_shared(&self, function: sys::CUfunction) -> Result<(), Error> {
         let mut fixed = 0;
         let (size, limit) = (
             sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
             sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
         );
-        // SAFETY: the function is of a loaded module.
+        // SAFETY: the function is from a loaded module.
         self.call("cuFuncGetAttribute", || unsafe { sys::cuFuncGetAttribute(&mut fixed, size, function) })?;
         let left = self.properties.shared_per_block as i32 - fixed;
         // SAFETY: as above.
@@ -97,18 +97,18 @@ impl Drop for CudaDriver {
     }
 }
 
-/// The first version of the call, which every driver has; the bindings have only the one that came with 12.8.
+/// The first version of the call, which every driver has. The bindings only have the version of 12.8.
 type ElapsedTime = unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> CUresult;
 
 fn elapsed_time() -> ElapsedTime {
     static CALL: OnceLock<ElapsedTime> = OnceLock::new();
-    // SAFETY: the library is there, and the call has this type.
+    // SAFETY: the library is loaded, and the call has this type.
     let find =
         || unsafe { *sys::culib().get::<ElapsedTime>(b"cuEventElapsedTime\0").expect("every driver has it") };
     *CALL.get_or_init(find)
 }
 
-// SAFETY: the driver aligns memory to 256 bytes and more, and does with it what it is told.
+// SAFETY: the driver aligns memory to at least 256 bytes, and only does what it is told with it.
 unsafe impl Driver for CudaDriver {
     fn properties(&self) -> &Properties {
         &self.properties
@@ -120,19 +120,19 @@ unsafe impl Driver for CudaDriver {
 
     fn free_memory(&self) -> Result<u64, Error> {
         let (mut free, mut total) = (0, 0);
-        // SAFETY: both are written.
+        // SAFETY: the call writes both numbers.
         self.call("cuMemGetInfo", || unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) })?;
         Ok(free as u64 + self.context()?.pool.map_or(Ok(0), Pool::unused)?)
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, Error> {
-        // SAFETY: the address is written.
+        // SAFETY: the call writes the address.
         self.alloc_by("cuMemAlloc", bytes, |address| unsafe { sys::cuMemAlloc_v2(address, bytes) })
     }
 
     unsafe fn free(&self, address: u64) {
-        // Waits for the work of the device. Nothing can be done about an error: it comes from work before.
-        // SAFETY: the caller's.
+        // Waits for the work of the device. An error is ignored, because it comes from earlier work. SAFETY: the caller
+        // guarantees it.
         let _ = self.call("cuMemFree", || unsafe { sys::cuMemFree_v2(address) });
     }
 
@@ -140,7 +140,7 @@ unsafe impl Driver for CudaDriver {
         if self.context()?.pool.is_none() {
             return self.alloc(bytes);
         }
-        // SAFETY: the address is written, and the stream the caller's.
+        // SAFETY: the call writes the address; the caller guarantees the stream.
         self.alloc_by("cuMemAllocAsync", bytes, |address| unsafe {
             sys::cuMemAllocAsync(address, bytes, stream as sys::CUstream)
         })
@@ -148,18 +148,17 @@ unsafe impl Driver for CudaDriver {
 
     unsafe fn free_on(&self, address: u64, stream: u64) {
         let Ok(Context { pool: Some(_), .. }) = self.context() else {
-            // SAFETY: the caller's.
+            // SAFETY: the caller guarantees it.
             return unsafe { self.free(address) };
         };
-        // Nothing can be done about an error: it comes from work before.
-        // SAFETY: the caller's.
+        // An error is ignored, because it comes from earlier work. SAFETY: the caller guarantees it.
         let _ =
             self.call("cuMemFreeAsync", || unsafe { sys::cuMemFreeAsync(address, stream as sys::CUstream) });
     }
 
     fn alloc_pinned(&self, bytes: usize) -> Result<*mut u8, Error> {
         let mut at = ptr::null_mut();
-        // SAFETY: the pointer is written. Portable: pinned for all devices.
+        // SAFETY: the call writes the pointer. Portable means pinned for all devices.
         self.call("cuMemHostAlloc", || unsafe {
             sys::cuMemHostAlloc(&mut at, bytes, sys::CU_MEMHOSTALLOC_PORTABLE)
         })
@@ -171,63 +170,63 @@ unsafe impl Driver for CudaDriver {
     }
 
     unsafe fn free_pinned(&self, at: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         let _ = self.call("cuMemFreeHost", || unsafe { sys::cuMemFreeHost(at.cast()) });
     }
 
     fn stream(&self) -> Result<u64, Error> {
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         let mut stream = ptr::null_mut();
-        // SAFETY: the handle is written.
+        // SAFETY: the call writes the handle.
         self.call("cuStreamCreate", || unsafe { sys::cuStreamCreate(&mut stream, flags) })?;
         Ok(stream as u64)
     }
 
     unsafe fn free_stream(&self, stream: u64) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         let _ = self.call("cuStreamDestroy", || unsafe { sys::cuStreamDestroy_v2(stream as sys::CUstream) });
     }
 
     unsafe fn wait_stream(&self, stream: u64) -> Result<(), Error> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         self.call("cuStreamSynchronize", || unsafe { sys::cuStreamSynchronize(stream as sys::CUstream) })
     }
 
     fn event(&self) -> Result<u64, Error> {
         let flags = sys::CUevent_flags::CU_EVENT_DEFAULT as u32;
         let mut event = ptr::null_mut();
-        // SAFETY: the handle is written.
+        // SAFETY: the call writes the handle.
         self.call("cuEventCreate", || unsafe { sys::cuEventCreate(&mut event, flags) })?;
         Ok(event as u64)
     }
 
     unsafe fn free_event(&self, event: u64) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         let _ = self.call("cuEventDestroy", || unsafe { sys::cuEventDestroy_v2(event as sys::CUevent) });
     }
 
     unsafe fn record(&self, event: u64, stream: u64) -> Result<(), Error> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         self.call("cuEventRecord", || unsafe {
             sys::cuEventRecord(event as sys::CUevent, stream as sys::CUstream)
         })
     }
 
     unsafe fn stream_waits(&self, stream: u64, event: u64) -> Result<(), Error> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         self.call("cuStreamWaitEvent", || unsafe {
             sys::cuStreamWaitEvent(stream as sys::CUstream, event as sys::CUevent, 0)
         })
     }
 
     unsafe fn wait_event(&self, event: u64) -> Result<(), Error> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         self.call("cuEventSynchronize", || unsafe { sys::cuEventSynchronize(event as sys::CUevent) })
     }
 
     unsafe fn elapsed_ms(&self, from: u64, to: u64) -> Result<f32, Error> {
         let mut milliseconds = 0.0;
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         self.call("cuEventElapsedTime", || unsafe {
             elapsed_time()(&mut milliseconds, from as sys::CUevent, to as sys::CUevent)
         })?;
@@ -235,21 +234,21 @@ unsafe impl Driver for CudaDriver {
     }
 
     unsafe fn copy_in(&self, to: u64, from: *const u8, bytes: usize, stream: u64) -> Result<(), Error> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         self.call("cuMemcpyHtoDAsync", || unsafe {
             sys::cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, stream as sys::CUstream)
         })
     }
 
     unsafe fn copy_out(&self, to: *mut u8, from: u64, bytes: usize, stream: u64) -> Result<(), Error> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         self.call("cuMemcpyDtoHAsync", || unsafe {
             sys::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, stream as sys::CUstream)
         })
     }
 
     unsafe fn copy_within(&self, to: u64, from: u64, bytes: usize, stream: u64) -> Result<(), Error> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         self.call("cuMemcpyDtoDAsync", || unsafe {
             sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream as sys::CUstream)
         })
@@ -258,7 +257,7 @@ unsafe impl Driver for CudaDriver {
     fn is_linked_to(&self, other: &dyn Driver) -> Result<bool, Error> {
         let other: &CudaDriver = peer(other)?;
         let mut linked = 0;
-        // SAFETY: both are the driver's, and the answer is written.
+        // SAFETY: both are devices of the driver, and the call writes the answer.
         self.check("cuDeviceCanAccessPeer", unsafe {
             sys::cuDeviceCanAccessPeer(&mut linked, self.device, other.device)
         })?;
@@ -276,23 +275,23 @@ unsafe impl Driver for CudaDriver {
         let other: &CudaDriver = peer(other)?;
         self.open_link(other)?;
         let (own, theirs) = (self.context()?.raw as sys::CUcontext, other.context()?.raw as sys::CUcontext);
-        // SAFETY: the caller's; both contexts are held until their devices are dropped.
+        // SAFETY: the caller guarantees it; both contexts are retained until their devices are dropped.
         self.call("cuMemcpyPeerAsync", || unsafe {
             sys::cuMemcpyPeerAsync(to, own, from, theirs, bytes, stream as sys::CUstream)
         })
     }
 
     unsafe fn fill(&self, to: u64, byte: u8, bytes: usize, stream: u64) -> Result<(), Error> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         self.call("cuMemsetD8Async", || unsafe {
             sys::cuMemsetD8Async(to, byte, bytes, stream as sys::CUstream)
         })
     }
 
     unsafe fn begin_capture(&self, stream: u64) -> Result<(), Error> {
-        // What other threads do meanwhile is theirs.
+        // Calls of other threads are not affected by the capture.
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         self.call("cuStreamBeginCapture", || unsafe {
             sys::cuStreamBeginCapture_v2(stream as sys::CUstream, mode)
         })
@@ -300,28 +299,28 @@ unsafe impl Driver for CudaDriver {
 
     unsafe fn end_capture(&self, stream: u64) -> Result<u64, Error> {
         let (mut graph, mut ready) = (ptr::null_mut(), ptr::null_mut());
-        // SAFETY: the handle is written, and the stream the caller's.
+        // SAFETY: the call writes the handle; the caller guarantees the stream.
         self.call("cuStreamEndCapture", || unsafe {
             sys::cuStreamEndCapture(stream as sys::CUstream, &mut graph)
         })?;
-        // SAFETY: the handle is written; the graph is the one above.
+        // SAFETY: the call writes the handle; the graph is the one above.
         let made = self.call("cuGraphInstantiateWithFlags", || unsafe {
             sys::cuGraphInstantiateWithFlags(&mut ready, graph, 0)
         });
-        // SAFETY: what is launched is apart from the graph that it was made of.
+        // SAFETY: the executable graph does not depend on the graph from which it was made.
         self.call("cuGraphDestroy", || unsafe { sys::cuGraphDestroy(graph) })?;
         made.map(|()| ready as u64)
     }
 
     unsafe fn launch_graph(&self, graph: u64, stream: u64) -> Result<(), Error> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         self.call("cuGraphLaunch", || unsafe {
             sys::cuGraphLaunch(graph as sys::CUgraphExec, stream as sys::CUstream)
         })
     }
 
     unsafe fn free_graph(&self, graph: u64) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         let _ =
             self.call("cuGraphExecDestroy", || unsafe { sys::cuGraphExecDestroy(graph as sys::CUgraphExec) });
     }
@@ -329,7 +328,7 @@ unsafe impl Driver for CudaDriver {
     fn load(&self, program: &Program) -> Result<u64, Error> {
         let cubin = compiled::cubin(&Cache::of_user(), program, self.properties.compute_capability)?;
         let mut module = ptr::null_mut();
-        // SAFETY: the handle is written; the cubin is whole, as the compiler made it, and copied by the call.
+        // SAFETY: the call writes the handle and copies the cubin, which is complete, as the compiler made it.
         self.call("cuModuleLoadData", || unsafe {
             sys::cuModuleLoadData(&mut module, cubin.as_ptr().cast())
         })
@@ -340,14 +339,14 @@ unsafe impl Driver for CudaDriver {
     unsafe fn unload(&self, module: u64) {
         // SAFETY: the context is current.
         let _ = self.call("cuCtxSynchronize", || unsafe { sys::cuCtxSynchronize() });
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         let _ = self.call("cuModuleUnload", || unsafe { sys::cuModuleUnload(module as sys::CUmodule) });
     }
 
     unsafe fn function(&self, module: u64, name: &str) -> Result<u64, Error> {
         let text = CString::new(name).unwrap_or_default();
         let mut function = MaybeUninit::uninit();
-        // SAFETY: the module is the caller's, and the handle is written when the call succeeds.
+        // SAFETY: the caller guarantees the module; the handle is written if the call succeeds.
         let function = unsafe {
             self.call("cuModuleGetFunction", || {
                 sys::cuModuleGetFunction(function.as_mut_ptr(), module as sys::CUmodule, text.as_ptr())
@@ -380,21 +379,21 @@ unsafe impl Driver for CudaDriver {
             blockDimX: launch.threads,
             blockDimY: 1,
             blockDimZ: 1,
-            // More than fits is more than there is: the driver refuses it.
+            // A size that does not fit in 32 bits is more than any device has, so the driver refuses it.
             sharedMemBytes: u32::try_from(launch.shared).unwrap_or(u32::MAX),
             hStream: stream as sys::CUstream,
             attrs: &mut serialization,
             numAttrs: overlaps.into(),
         };
         let (function, arguments) = (function as sys::CUfunction, arguments.as_ptr().cast_mut().cast());
-        // SAFETY: the caller's; the driver only reads the configuration and the arguments.
+        // SAFETY: the caller guarantees it; the driver only reads the configuration and the arguments.
         self.call("cuLaunchKernelEx", || unsafe {
             sys::cuLaunchKernelEx(&config, function, arguments, ptr::null_mut())
         })
     }
 }
 
-/// A module that the driver does not take comes from a compiler that is newer than it.
+/// If the driver cannot load a module, the compiler is newer than the driver.
 fn older_driver(error: Error) -> Error {
     extended(
         error,

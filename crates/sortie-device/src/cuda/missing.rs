@@ -1,4 +1,4 @@
-//! Why there is no CUDA, as exactly as the machine can tell, and what to do about it.
+//! Why CUDA is not available, as precisely as the machine shows, and what to do about it.
 
 use std::fs;
 use std::path::Path;
@@ -10,15 +10,15 @@ use crate::Error;
 const GET_DRIVER: &str =
     "NVIDIA's driver (https://www.nvidia.com/drivers, or the system's package nvidia-driver)";
 
-/// What a machine without the driver's library shows of a GPU.
+/// Signs of a GPU on a machine without the driver's library.
 struct Signs {
-    /// The kernel has NVIDIA's module.
+    /// Whether the kernel has loaded NVIDIA's module.
     module: bool,
-    /// A GPU of NVIDIA's is on the bus.
+    /// Whether there is an NVIDIA GPU on the bus.
     on_bus: bool,
 }
 
-/// `libcuda` is not to be found.
+/// The error if `libcuda` cannot be found.
 pub fn driver() -> Error {
     Error::NoDriver { reason: reason(&Signs::of_machine()) }
 }
@@ -41,7 +41,7 @@ impl Signs {
     fn of_machine() -> Signs {
         let is_gpu = |device: &Path| {
             let read = |name| fs::read_to_string(device.join(name)).unwrap_or_default();
-            // The vendor is NVIDIA, and the class a display controller.
+            // The vendor is NVIDIA, and the class is a display controller.
             read("vendor").trim() == "0x10de" && read("class").starts_with("0x03")
         };
         let on_bus = fs::read_dir("/sys/bus/pci/devices")
@@ -50,7 +50,7 @@ impl Signs {
     }
 }
 
-/// The driver's library is there and did not start.
+/// The error if the driver's library exists but did not start.
 pub fn start(result: CUresult, message: &str) -> Error {
     let told = format!("its library is there and does not start: {message} (error {})", result as i32);
     let hidden = std::env::var("CUDA_VISIBLE_DEVICES");
@@ -82,7 +82,7 @@ pub fn start(result: CUresult, message: &str) -> Error {
     }
 }
 
-/// The driver is older than the calls that are made.
+/// The error if the driver is older than the calls that are needed.
 pub fn recent_driver(found: (i32, i32), needed: (i32, i32)) -> Error {
     Error::NoDriver {
         reason: format!(
@@ -92,7 +92,7 @@ pub fn recent_driver(found: (i32, i32), needed: (i32, i32)) -> Error {
     }
 }
 
-/// `libnvrtc` is not to be found.
+/// The error if `libnvrtc` cannot be found.
 pub fn compiler() -> Error {
     Error::NoCompiler {
         reason: format!(

@@ -1,5 +1,5 @@
-//! CUDA devices. The driver's library and NVRTC's are opened when first needed, and an [`Error`] says which is missing
-//! and how to get it.
+//! CUDA devices. The libraries of the driver and of NVRTC are opened when first needed. If one is missing, an [`Error`]
+//! says which one and how to install it.
 
 mod compiled;
 mod context;
@@ -18,13 +18,13 @@ use cudarc::driver::sys::{self, CUresult};
 use crate::{Device, Error, Program};
 pub use model::model;
 
-/// The oldest driver whose calls suffice.
+/// The oldest driver that has all calls that are used.
 const NEEDED: (i32, i32) = (12, 0);
 
-/// What names folders to search for libraries.
+/// The environment variable with the folders to search for libraries.
 const LIBRARY_PATH: &str = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" };
 
-/// Every CUDA device, in the driver's order. Asking does not start them: that is left to the first work on each.
+/// All CUDA devices, in the driver's order. This does not start the devices; the first work on each does.
 pub fn devices() -> Result<Vec<Device>, Error> {
     let count = start()?.devices;
     (0..count).map(|ordinal| Ok(Device::new(driver::CudaDriver::new(ordinal)?))).collect()
@@ -40,7 +40,7 @@ pub fn device(ordinal: u32) -> Result<Device, Error> {
     Ok(Device::new(driver::CudaDriver::new(ordinal)?))
 }
 
-/// The version of CUDA that the driver is for.
+/// The CUDA version of the driver.
 pub fn driver_version() -> Result<(i32, i32), Error> {
     Ok(start()?.version)
 }
@@ -50,18 +50,20 @@ pub fn compiler_version() -> Result<(i32, i32), Error> {
     nvrtc::version()
 }
 
-/// How many programs this process has compiled so far, and how long its threads took, added up. What the cache held does not
-/// count.
+/// How many programs this process has compiled so far, and the total time of its threads for that. Programs from the
+/// cache do not count.
 pub fn compiled() -> (u64, Duration) {
     nvrtc::compiled()
 }
 
-/// Machine code (a cubin) for devices of this compute capability; needs no device and no driver, and keeps nothing.
+/// Compiles to machine code (a cubin) for devices of this compute capability. Needs no device and no driver, and caches
+/// nothing.
 pub fn compile(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Error> {
     nvrtc::compile(program, capability)
 }
 
-/// The PTX that becomes the machine code of [`compile`], for tools that report on it; needs and keeps as little.
+/// The PTX from which the machine code of [`compile`] is made, for tools that report on it. Needs no device and no
+/// driver, and caches nothing.
 pub fn ptx(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Error> {
     nvrtc::ptx(program, capability)
 }
@@ -71,7 +73,7 @@ pub fn ptx_options(program: &Program, capability: (u32, u32)) -> Vec<String> {
     nvrtc::ptx_options(program, capability)
 }
 
-/// What there is once the driver has started.
+/// What is known once the driver has started.
 #[derive(Debug, Clone, Copy)]
 struct Started {
     version: (i32, i32),
@@ -87,18 +89,18 @@ fn start() -> Result<Started, Error> {
 
 fn try_start() -> Result<Started, Error> {
     let begun = Instant::now();
-    // SAFETY: the library is NVIDIA's, whose initialisation needs nothing of us.
+    // SAFETY: the library is NVIDIA's; its initialisation has no preconditions.
     if !unsafe { sys::is_culib_present() } {
         return Err(missing::driver());
     }
     let mut version = 0;
-    // SAFETY: the library is there, and the call needs no more.
+    // SAFETY: the library is loaded, and the call has no other preconditions.
     let told = unsafe { sys::cuDriverGetVersion(&mut version) };
     let version = (version / 1000, version % 1000 / 10);
     if told == CUresult::CUDA_SUCCESS && version < NEEDED {
         return Err(missing::recent_driver(version, NEEDED));
     }
-    // SAFETY: the first call, as it has to be.
+    // SAFETY: this is the first call, as required.
     let initialised = unsafe { sys::cuInit(0) };
     if initialised != CUresult::CUDA_SUCCESS {
         return Err(missing::start(initialised, &message(initialised)));
@@ -118,7 +120,7 @@ fn try_start() -> Result<Started, Error> {
     }
 }
 
-/// The driver's words for a result.
+/// The driver's message for a result.
 fn message(result: CUresult) -> String {
     match DriverError(result).error_string() {
         Ok(words) => words.to_string_lossy().into_owned(),

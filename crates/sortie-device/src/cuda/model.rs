@@ -1,12 +1,12 @@
-//! Which GPUs the driver's kernel module shows, without starting the driver.
+//! Finds out which GPUs the machine has from the driver's kernel module, without starting the driver.
 
 use std::fs;
 use std::path::Path;
 
 const GPUS: &str = "/proc/driver/nvidia/gpus";
 
-/// What all GPUs of this machine are called, by a look at a few small files. None where there is none, where they differ, and where
-/// `CUDA_VISIBLE_DEVICES` hides all.
+/// The model name of all GPUs of this machine, from a few small files. `None` if there is no GPU, if the models differ,
+/// or if `CUDA_VISIBLE_DEVICES` hides all GPUs.
 pub fn model() -> Option<String> {
     let hides_all = |visible: std::ffi::OsString| visible.is_empty() || visible == "-1";
     if std::env::var_os("CUDA_VISIBLE_DEVICES").is_some_and(hides_all) {

@@ -12,22 +12,22 @@ use cudarc::nvrtc::{result, sys};
 use super::missing;
 use crate::{Error, Program};
 
-/// The first that was found to take all options.
+/// The first version that was found to support all options.
 const NEEDED: (i32, i32) = (11, 7);
 
-/// Opens the library, if it was not, and tells its version.
+/// Opens the library if it is not open yet, and returns its version.
 pub fn version() -> Result<(i32, i32), Error> {
     static OPENED: OnceLock<Result<(i32, i32), Error>> = OnceLock::new();
     OPENED.get_or_init(open).clone()
 }
 
 fn open() -> Result<(i32, i32), Error> {
-    // SAFETY: the library is NVIDIA's, whose initialisation needs nothing of us.
+    // SAFETY: the library is NVIDIA's; its initialisation has no preconditions.
     if !unsafe { sys::is_culib_present() } {
         return Err(missing::compiler());
     }
     let (mut major, mut minor) = (0, 0);
-    // SAFETY: both are written, and read no earlier.
+    // SAFETY: the call writes both numbers, which are only read afterwards.
     let told = unsafe { sys::nvrtcVersion(&mut major, &mut minor) };
     if told != sys::nvrtcResult::NVRTC_SUCCESS || (major, minor) < NEEDED {
         let reason =
@@ -37,7 +37,7 @@ fn open() -> Result<(i32, i32), Error> {
     Ok((major, minor))
 }
 
-/// Where the library that was opened lies, if that can be told.
+/// The path of the library that was opened, if it can be determined.
 pub fn library() -> Option<PathBuf> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let is_library =
@@ -48,7 +48,7 @@ pub fn library() -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-/// What the compiler is told to write machine code, the program's macros last.
+/// The compiler options for machine code. The macros of the program come last.
 pub fn options(program: &Program, (major, minor): (u32, u32)) -> Vec<String> {
     options_for(program, &format!("sm_{major}{minor}"))
 }
@@ -59,7 +59,7 @@ fn options_for(program: &Program, architecture: &str) -> Vec<String> {
         "--std=c++17".into(),
         "-default-device".into(),
         "-lineinfo".into(),
-        // Else it looks for headers in the folder that the process is in, whoever wrote what is there.
+        // Otherwise the compiler would look for headers in the current folder, whose files anybody may have written.
         "-no-source-include".into(),
     ];
     options.extend(program.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
@@ -69,13 +69,13 @@ fn options_for(program: &Program, architecture: &str) -> Vec<String> {
 static COMPILED: AtomicU64 = AtomicU64::new(0);
 static COMPILED_NS: AtomicU64 = AtomicU64::new(0);
 
-/// How many programs this process has compiled to machine code so far, and how long its threads took, added up.
+/// How many programs this process has compiled to machine code so far, and the total time of its threads for that.
 pub fn compiled() -> (u64, Duration) {
     let [count, ns] = [&COMPILED, &COMPILED_NS].map(|counter| counter.load(Ordering::Relaxed));
     (count, Duration::from_nanos(ns))
 }
 
-/// Machine code (a cubin) for devices of this compute capability.
+/// Compiles to machine code (a cubin) for devices of this compute capability.
 pub fn compile(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Error> {
     let start = Instant::now();
     let cubin = compile_to(program, &options(program, capability), Compiling::cubin)?;
@@ -84,7 +84,7 @@ pub fn compile(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Err
     Ok(cubin)
 }
 
-/// The PTX that becomes that machine code.
+/// Compiles to PTX, from which that machine code is made.
 pub fn ptx(program: &Program, capability: (u32, u32)) -> Result<Vec<u8>, Error> {
     compile_to(program, &ptx_options(program, capability), Compiling::ptx)
 }
@@ -108,8 +108,8 @@ fn compile_to(
     let pointers = |strings: &[CString]| strings.iter().map(|string| string.as_ptr()).collect::<Vec<_>>();
     let (name_pointers, text_pointers) = (pointers(&names), pointers(&texts));
     let mut handle = ptr::null_mut();
-    // SAFETY: as many headers as names. The compiler may read strings and arrays as late as in `run`:
-    // all outlive it.
+    // SAFETY: there are as many headers as names. The compiler may read strings and arrays as late as in `run`, and all
+    // of them outlive it.
     unsafe {
         sys::nvrtcCreateProgram(
             &mut handle,
@@ -127,16 +127,16 @@ fn compile_to(
     output(&compiling).map_err(|error| failed(compiling.log(error)))
 }
 
-/// A program in the compiler's hands.
+/// A program that is being compiled.
 struct Compiling(sys::nvrtcProgram);
 
 impl Compiling {
-    /// Compiles, or returns the compiler's complaints.
+    /// Compiles, or returns the compiler's error messages.
     fn run(&self, options: &[String]) -> Result<(), String> {
         if options.iter().any(|option| option.contains('\0')) {
             return Err("a zero byte in a macro".into());
         }
-        // SAFETY: the handle is a program's until `self` is dropped.
+        // SAFETY: the handle is valid until `self` is dropped.
         unsafe { result::compile_program(self.0, options) }.map_err(|error| self.log(error))
     }
 
@@ -145,7 +145,7 @@ impl Compiling {
         // SAFETY: as in `run`.
         unsafe { sys::nvrtcGetCUBINSize(self.0, &mut size) }.result()?;
         let mut cubin = vec![0u8; size];
-        // SAFETY: as in `run`, and `cubin` has the size that was asked for.
+        // SAFETY: as in `run`, and `cubin` has the size that was returned.
         unsafe { sys::nvrtcGetCUBIN(self.0, cubin.as_mut_ptr().cast()) }.result()?;
         Ok(cubin)
     }
@@ -153,12 +153,12 @@ impl Compiling {
     fn ptx(&self) -> Result<Vec<u8>, result::NvrtcError> {
         // SAFETY: as in `run`.
         let text = unsafe { result::get_ptx(self.0) }?;
-        // As C has it: a zero ends it.
+        // The text ends with a NUL, as in C.
         Ok(text.iter().map(|&byte: &c_char| byte as u8).take_while(|&byte| byte != 0).collect())
     }
 
     fn log(&self, error: result::NvrtcError) -> String {
-        // SAFETY: the handle is a program's until `self` is dropped.
+        // SAFETY: the handle is valid until `self` is dropped.
         let log = unsafe { result::get_program_log(self.0) }.unwrap_or_default();
         let bytes: Vec<u8> = log.iter().map(|&byte: &c_char| byte as u8).filter(|&byte| byte != 0).collect();
         let text = String::from_utf8_lossy(&bytes);
@@ -168,7 +168,7 @@ impl Compiling {
 
 impl Drop for Compiling {
     fn drop(&mut self) {
-        // SAFETY: the handle is a program's, and used no more.
+        // SAFETY: the handle is valid, and not used afterwards.
         let _ = unsafe { result::destroy_program(self.0) };
     }
 }

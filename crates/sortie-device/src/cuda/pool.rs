@@ -1,4 +1,4 @@
-//! A device's default memory pool: where memory that streams allocate and free comes from.
+//! A device's default memory pool, from which streams allocate memory.
 
 use std::ffi::c_void;
 
@@ -10,18 +10,18 @@ use super::context::check;
 use crate::driver::KEPT_PART;
 use crate::{Error, Properties};
 
-/// The pool of a device, which lasts as long as the driver.
+/// The pool of a device. It exists as long as the driver.
 #[derive(Debug, Clone, Copy)]
 pub struct Pool(usize);
 
 impl Pool {
     /// `None` if the device has no pools.
     ///
-    /// The pool is shared with all other users of the device in this process, so that each can reuse what another freed.
-    /// It is told to keep up to a [`KEPT_PART`]th of the device's memory, unless somebody had it keep more.
+    /// All users of the device in this process share the pool, so each can reuse what another freed. The pool is set to
+    /// keep up to 1/[`KEPT_PART`] of the device's memory, unless it is already set to keep more.
     pub fn of(device: sys::CUdevice, properties: &Properties) -> Result<Option<Pool>, Error> {
         let (mut supported, attribute) = (0, Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
-        // SAFETY: the answer is written.
+        // SAFETY: the call writes the answer.
         check("cuDeviceGetAttribute", unsafe {
             sys::cuDeviceGetAttribute(&mut supported, attribute, device)
         })?;
@@ -29,13 +29,13 @@ impl Pool {
             return Ok(None);
         }
         let mut raw = std::ptr::null_mut();
-        // SAFETY: the handle is written.
+        // SAFETY: the call writes the handle.
         check("cuDeviceGetDefaultMemPool", unsafe { sys::cuDeviceGetDefaultMemPool(&mut raw, device) })?;
         let pool = Pool(raw as usize);
         let mut kept = properties.memory_total / KEPT_PART;
         let threshold = PoolAttribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
         if pool.number(threshold)? < kept {
-            // SAFETY: the attribute is a number of 64 bits, which is read.
+            // SAFETY: the attribute is a 64-bit number, which the call reads.
             check("cuMemPoolSetAttribute", unsafe {
                 sys::cuMemPoolSetAttribute(pool.raw(), threshold, (&raw mut kept).cast::<c_void>())
             })?;
@@ -43,21 +43,21 @@ impl Pool {
         Ok(Some(pool))
     }
 
-    /// Bytes that the pool holds and nobody uses.
+    /// The bytes that the pool holds but nobody uses.
     pub fn unused(self) -> Result<u64, Error> {
-        // In this order, so that what another thread allocates between the two is not counted as unused.
+        // Read in this order, so that memory that another thread allocates in between is not counted as unused.
         let reserved = self.number(PoolAttribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;
         Ok(reserved.saturating_sub(self.number(PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?))
     }
 
-    /// Gives what nobody uses back to the device.
+    /// Returns unused memory to the device.
     pub fn trim(self) -> CUresult {
-        // SAFETY: the pool lasts as long as the driver.
+        // SAFETY: the pool exists as long as the driver.
         unsafe { sys::cuMemPoolTrimTo(self.raw(), 0) }
     }
 
-    /// Lets another device read and write the pool's memory over a link, which opening the link alone does not. Where it
-    /// cannot be, the driver copies through the host.
+    /// Lets another device access the pool's memory over a link. Opening the link alone does not allow that. If it
+    /// fails, the driver copies through the host.
     pub fn open_to(self, device: sys::CUdevice) {
         let access = sys::CUmemAccessDesc {
             location: sys::CUmemLocation {
@@ -66,14 +66,14 @@ impl Pool {
             },
             flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
         };
-        // SAFETY: one descriptor is read.
+        // SAFETY: the call reads one descriptor.
         unsafe { sys::cuMemPoolSetAccess(self.raw(), &access, 1) };
     }
 
-    /// An attribute that is a number of 64 bits.
+    /// The value of an attribute that is a 64-bit number.
     fn number(self, attribute: PoolAttribute) -> Result<u64, Error> {
         let mut number = 0u64;
-        // SAFETY: the number is written.
+        // SAFETY: the call writes the number.
         check("cuMemPoolGetAttribute", unsafe {
             sys::cuMemPoolGetAttribute(self.raw(), attribute, (&raw mut number).cast::<c_void>())
         })?;

@@ -119,7 +119,7 @@ fn a_gpu_gives_the_same_index_and_in_place_half_the_runs() {
     Builder::default().pipeline(Pipeline::Cpu).build_from(whole(&many()), &one).unwrap();
     for overlapped in [false, true] {
         let runs = [Algorithm::Bitonic, Algorithm::Auto].map(|algorithm| {
-            // A thread takes one more of the 40 items than fits.
+            // Each thread may take one of the 40 items more than fits.
             let summary = build_on(&gpu, algorithm, overlapped, 8 * 24_000, &other);
             assert!(summary.on_gpu && bytes(&other) == bytes(&one), "{algorithm:?}");
             summary.runs

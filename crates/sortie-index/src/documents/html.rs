@@ -69,7 +69,8 @@ struct Gate<R: Read> {
     reader: IoReader<R>,
     /// [`Text::full`].
     full: Arc<AtomicU8>,
-    /// The number of letters that were read in a row, one at a time. Only the letters of names are read so.
+    /// The number of letters that were read one at a time in a row. The tokenizer reads only the letters of names like
+    /// this.
     letters: usize,
 }
 
@@ -120,7 +121,7 @@ const WITHIN_WORDS: [&[u8]; 29] = [
 /// The number of letters of a tag's name to keep: more than the name of any tag that matters.
 const LONGEST_NAME: usize = 16;
 
-/// Collects text. Of tags it only sees the names.
+/// Collects text. It only sees the names of tags.
 #[derive(Debug, Default)]
 struct Text {
     text: Vec<u8>,

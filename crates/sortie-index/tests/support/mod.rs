@@ -12,15 +12,15 @@ use sortie_index::{Counts, Document, Index, List, Posting};
 use unicase::UniCase;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The words of a text, by the crates that know them.
+/// The words of a text, found by the crates that implement UAX #29.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
-    // A letter that marks a blank or a punctuation mark would have that before it.
+    // A letter that is also a mark, after a blank or punctuation, forms a word with that character.
     let marked = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_';
     let all = text.unicode_words().map(move |word| word.trim_start_matches(marked));
     all.flat_map(parts).map(|word| UniCase::unicode(word).to_folded_case()).filter(|word| word.len() <= 255)
 }
 
-/// What stops and colons separate, but for those of numbers and acronyms.
+/// The parts between full stops and colons, except in numbers and acronyms.
 fn parts(word: &str) -> Vec<&str> {
     let is_acronym = word.split(['.', ':']).all(|part| part.chars().count() == 1);
     let separates = |(at, _): &(usize, &str)| !is_acronym && !word[at + 1..].starts_with(char::is_numeric);
@@ -29,7 +29,7 @@ fn parts(word: &str) -> Vec<&str> {
     starts.zip(ends.iter().copied().chain([word.len()])).map(|(start, end)| &word[start..end]).collect()
 }
 
-/// How often each term is in each document.
+/// The number of occurrences of each term in each document.
 #[derive(Default)]
 pub struct Plain {
     pub terms: BTreeMap<String, BTreeMap<u32, u32>>,
@@ -64,7 +64,7 @@ impl Plain {
         }
     }
 
-    /// An index has what this has, term by term, posting by posting.
+    /// Checks that the index has the same terms and postings.
     pub fn assert_same(&self, index: &Index) {
         assert_eq!(index.counts(), self.counts());
         for (number, name) in self.names.iter().enumerate() {
@@ -87,7 +87,7 @@ impl Plain {
         }
     }
 
-    /// The best documents by a plain reading of BM25: name and score.
+    /// The best documents by a direct implementation of BM25: their names and scores.
     pub fn search(&self, query: &str, n: usize) -> Vec<(String, f64)> {
         let documents = self.names.len() as f64;
         let mean = self.counts().words as f64 / documents;
@@ -108,7 +108,8 @@ impl Plain {
         best.into_iter().map(|(document, score)| (self.names[document as usize].clone(), score)).collect()
     }
 
-    /// An index finds what this finds, in that order, but for documents whose scores agree to the last bits.
+    /// Checks that the index finds the same documents in the same order, except where scores differ only in the last
+    /// bits.
     pub fn assert_finds_same(&self, index: &Index, query: &str) {
         let hits = index.search(query, 10).unwrap();
         let expected = self.search(query, 10);
@@ -123,14 +124,14 @@ impl Plain {
     }
 }
 
-/// The folder with real data, where there is one.
+/// The folder with real data, if it exists.
 pub fn data() -> Option<PathBuf> {
     let folder = std::env::var_os("SORTIE_DATA")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
     folder.is_dir().then_some(folder)
 }
 
-/// The real documents, where they are.
+/// The real documents, if they are available.
 pub fn rfcs() -> Option<(PathBuf, Vec<Document>)> {
     let path = data().map(|data| data.join("text/rfcs.jsonl.gz")).filter(|path| path.is_file());
     let Some(path) = path else {

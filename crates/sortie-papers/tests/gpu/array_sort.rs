@@ -10,10 +10,10 @@ fn floats(pattern: &str, n: usize, seed: u64) -> Vec<f32> {
     keys(pattern, n, seed).into_iter().map(f32::from_bits).collect()
 }
 
-/// Sorts arrays on the device and on the CPU; both must leave the same bits.
+/// Sorts arrays on the device and on the CPU. Both must give the same bits.
 fn compare(papers: &Papers, keys: &[f32], length: usize, what: &str) {
     let stream = papers.device().stream().unwrap();
-    // Guarded by keys that no array holds.
+    // Guard keys, which no array contains.
     let guard = [f32::NEG_INFINITY; 8];
     let mut sorted = [&guard, keys, &guard].concat();
     let buffer = papers.device().alloc::<f32>(sorted.len()).unwrap();
@@ -52,7 +52,7 @@ fn long_arrays() {
 #[test]
 fn keys_that_equal_a_splitter_are_kept() {
     on_each(|papers| {
-        // Twenty of each: every splitter has equals.
+        // Twenty of each value, so every splitter equals some keys.
         let mut random = fastrand::Rng::with_seed(5);
         let keys: Vec<f32> = (0..3 * 600).map(|_| random.u32(0..30) as f32).collect();
         compare(papers, &keys, 600, "thirty values");

@@ -1,5 +1,5 @@
-//! Forced faults on the bench: launches, copies and fills that fail, and allocations that are refused. The sort says so and
-//! gives its memory back, and sorts afterwards.
+//! Forced faults on the test bench: launches, copies and fills that fail, and refused allocations. The sort must return
+//! an error, free its memory, and work again afterwards.
 
 use sortie::{Bound, Error};
 use sortie_device::{Buffer, Stream};
@@ -39,7 +39,7 @@ fn of_one(options: Options, test: impl Fn(&Papers)) {
 #[test]
 fn work_that_fails_is_an_error_and_the_sort_works_afterwards() {
     for (name, sort) in SORTS {
-        // The copy of the keys is the first.
+        // The first operation copies the keys to the device.
         let done = (1..).find(|&failing| {
             let done = std::cell::Cell::new(true);
             of_one(Options { failing: Some(failing), ..Options::default() }, |papers| {

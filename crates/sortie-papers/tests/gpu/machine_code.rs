@@ -1,4 +1,4 @@
-//! What the kernels become as machine code.
+//! Checks the machine code of the kernels.
 
 use std::path::Path;
 
@@ -19,14 +19,14 @@ const LIST: &[Sort<Papers, Error>] = &[
 fn of_one_array(papers: &Papers, n: usize, sort: OfOneArray) -> Result<(), Error> {
     let stream = papers.device().stream()?;
     let keys = papers.device().alloc::<u32>(n)?;
-    // SAFETY: the device runs nothing.
+    // SAFETY: this device runs nothing.
     unsafe { sort(papers, &stream, keys.view())? }.wait()
 }
 
 fn of_arrays(papers: &Papers, length: usize) -> Result<(), Error> {
     let stream = papers.device().stream()?;
     let keys = papers.device().alloc::<f32>(length << 10)?;
-    // SAFETY: the device runs nothing.
+    // SAFETY: this device runs nothing.
     unsafe { array_sort(papers, &stream, keys.view(), length)? }.wait()
 }
 

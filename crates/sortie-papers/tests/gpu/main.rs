@@ -1,5 +1,5 @@
-//! The published algorithms for GPUs: on the test bench, and on a CUDA device where there is one; and what their kernels
-//! become as machine code.
+//! The published algorithms for GPUs, on the test bench and on a CUDA device if there is one; and checks of the machine
+//! code of their kernels.
 
 mod array_sort;
 mod faults;

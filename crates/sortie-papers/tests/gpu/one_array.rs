@@ -18,20 +18,20 @@ pub const SORTS: [(&str, Sort); 5] = [
 ];
 
 /// # Safety
-/// As [`published::fine_sample_sort`].
+/// As for [`published::fine_sample_sort`].
 unsafe fn fine<'a>(papers: &'a Papers, stream: &Stream, keys: View<'_, u32>) -> Result<Pending<'a>, Error> {
-    // SAFETY: as the caller states.
+    // SAFETY: the caller guarantees it.
     unsafe { published::fine_sample_sort(papers, stream, keys, Histograms::OfAllBlocks) }
 }
 
 /// # Safety
-/// As [`published::fine_sample_sort`].
+/// As for [`published::fine_sample_sort`].
 unsafe fn single<'a>(papers: &'a Papers, stream: &Stream, keys: View<'_, u32>) -> Result<Pending<'a>, Error> {
-    // SAFETY: as the caller states.
+    // SAFETY: the caller guarantees it.
     unsafe { published::fine_sample_sort(papers, stream, keys, Histograms::Single) }
 }
 
-/// Sorts on the device; no bits may differ from std's sort.
+/// Sorts on the device. The bits must equal those of the standard library's sort.
 pub fn compare(papers: &Papers, sort: Sort, keys: &[u32], what: &str) {
     let stream = papers.device().stream().unwrap();
     let guard = [0; 8];
@@ -46,7 +46,7 @@ pub fn compare(papers: &Papers, sort: Sort, keys: &[u32], what: &str) {
     assert!(sorted == [&guard[..], &expected, &guard].concat(), "{} keys, {what}", keys.len());
 }
 
-/// Most keys are one of a few, the others any: sequences and buckets of very different size.
+/// Keys that are mostly one of a few values, so sequences and buckets differ much in size.
 pub fn skewed(n: usize) -> Vec<u32> {
     let mut random = fastrand::Rng::with_seed(n as u64);
     (0..n)
@@ -107,7 +107,7 @@ fn sample_sort() {
 
 #[test]
 fn buckets_are_distributed_again() {
-    // Half of the keys in a range that one splitter after the other misses, or hits.
+    // Half of the keys are close to one value, which few splitters separate.
     let mut random = fastrand::Rng::with_seed(1);
     for value in [0, 77, u32::MAX] {
         let keys: Vec<u32> = (0..60_000)
@@ -125,7 +125,7 @@ fn buckets_are_distributed_again() {
     }
 }
 
-/// What takes several levels without equal keys takes a GPU.
+/// Without equal keys, only inputs too large for the test bench need several levels.
 #[test]
 fn many_keys() {
     let Some(device) = cuda() else { return };

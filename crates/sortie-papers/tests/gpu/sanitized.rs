@@ -1,5 +1,5 @@
-//! The sorts of one array under AddressSanitizer and UndefinedBehaviorSanitizer, which have to be there when a process
-//! starts: the test runs itself once more under them.
+//! The sorts of one array under AddressSanitizer and UndefinedBehaviorSanitizer. Both must be loaded when a process
+//! starts, so the test runs itself again with them.
 
 use std::env;
 

@@ -4,9 +4,9 @@ use sortie_device::Device;
 use sortie_papers::Papers;
 use sortie_simt::{Options, Sanitizer};
 
-/// Runs a test on the bench, with races looked for, and on the first CUDA device.
+/// Runs a test on the test bench, with the race detector, and on the first CUDA device.
 pub fn on_each(test: impl Fn(&Papers)) {
-    // Fewer keys are many where there are few multiprocessors, and quicker.
+    // With few multiprocessors, fewer keys suffice to reach the paths for many keys, and the test is faster.
     on_bench(Options { sanitizer: Sanitizer::Race, multiprocessors: 2, ..Options::default() }, &test);
     if let Some(device) = cuda() {
         test(&Papers::new(device));
@@ -30,8 +30,8 @@ pub fn cuda() -> Option<Device> {
     }
 }
 
-/// Keys of a pattern: any bits, few distinct, ascending, descending, all equal, the ends of the range, a narrow range but
-/// for a few.
+/// Keys with a pattern: random bits, few distinct values, ascending, descending, all equal, the ends of the range, or a
+/// narrow range except for a few keys.
 pub fn keys(pattern: &str, n: usize, seed: u64) -> Vec<u32> {
     let mut random = fastrand::Rng::with_seed(seed);
     (0..n as u32)

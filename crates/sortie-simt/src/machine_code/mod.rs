@@ -1,7 +1,7 @@
-//! What kernels become as machine code: on each architecture, no register is spilled and no block asks for more shared memory
-//! than there is, but for what is known. Needs no GPU: a sort runs on a recorder with the limits of a device, and what
-//! it asks for there is compiled with the same options, to PTX by NVRTC and from that by `ptxas`, which reports. The reports are
-//! in a file, so that only programs that have changed are compiled.
+//! Checks the machine code of kernels: on each architecture, no kernel spills registers or asks for more shared memory
+//! than a block has, apart from known exceptions. Needs no GPU. A sort runs on a recorder with the limits of a device.
+//! The programs that it loads are compiled with the options of a real run: to PTX by NVRTC, and from PTX by `ptxas`,
+//! which reports spills and memory. The reports are kept in a file, so only changed programs are compiled again.
 
 mod recorder;
 mod report;
@@ -23,19 +23,20 @@ use recorder::record;
 use report::{Function, parse};
 use snapshot::Snapshot;
 
-/// Names the folder with NVIDIA's `bin/ptxas`, of the same version as the NVRTC that the loader finds.
+/// The environment variable that names a folder with NVIDIA's `bin/ptxas`, of the same version as the NVRTC that is
+/// loaded.
 const TOOLKIT: &str = "SORTIE_CUDA_TOOLKIT";
 
-/// A name, and what enqueues the sort of that name by an engine of type `G`.
+/// The name of a sort, and a function that enqueues it on an engine of type `G`.
 pub type Sort<G, E> = (&'static str, fn(&G) -> Result<(), E>);
 
 pub struct Architecture {
     pub name: &'static str,
     pub capability: (u32, u32),
-    /// Bytes of shared memory that a block can ask for.
+    /// The maximum shared memory of a block in bytes.
     pub shared: usize,
-    /// Whether every instance is compiled; else the first and the last that a sort asks for of each kernel, which are
-    /// those for its shortest and longest segments.
+    /// Whether to compile every instance of a kernel. If not, only the first and the last one that a sort asks for,
+    /// which are those for its shortest and longest segments.
     pub every: bool,
 }
 
@@ -46,19 +47,19 @@ pub const ARCHITECTURES: [Architecture; 4] = [
     Architecture { name: "sm_100", capability: (10, 0), shared: 227 << 10, every: false },
 ];
 
-/// Programs that are known to spill registers, and why they may.
+/// Programs that are known to spill registers, and the reason why that is accepted.
 pub struct Known {
     pub reason: &'static str,
-    /// Each program's bytes on each architecture, at most, as `spilled_bytes` counts.
+    /// The maximum bytes for each program and architecture, counted as `spilled_bytes` does.
     pub programs: &'static [(&'static str, &'static [(&'static str, usize)])],
 }
 
-/// Panics where a kernel that one of the sorts launches spills registers or asks for too much shared memory, except where that is
-/// known, and where a known exception no longer occurs.
+/// Checks the kernels that the sorts launch. Panics if one spills registers or asks for too much shared memory and is
+/// not a known exception, or if a known exception no longer occurs.
 ///
-/// If the environment names a toolkit, compiles the programs that `file` has no report on, and writes the file anew. Also recompiles one
-/// in [`COMPILED_AGAIN`] of the others, or all if the versions of the compilers differ, and panics where a report has changed. If
-/// it names none, panics where the file lacks a report.
+/// If the environment names a toolkit, this compiles the programs without a report in `file`, and rewrites the file. It
+/// also recompiles one in [`COMPILED_AGAIN`] of the other programs, or all of them if the compilers have other
+/// versions, and panics if a report has changed. Without a toolkit, it panics if a report is missing.
 pub fn check<G, E: Debug>(sorts: &[Sort<G, E>], engine: fn(Device) -> G, known: &[Known], file: &Path) {
     let jobs: Vec<Job> = ARCHITECTURES.iter().flat_map(|on| jobs(sorts, engine, on)).collect();
     let (mut snapshot, toolkit) = (Snapshot::read(file), env::var_os(TOOLKIT).map(PathBuf::from));
@@ -94,10 +95,10 @@ pub fn check<G, E: Debug>(sorts: &[Sort<G, E>], engine: fn(Device) -> G, known: 
     }
 }
 
-/// One in this number of the programs in the file is compiled again, as a check on the file.
+/// One in this number of the programs in the file is recompiled, to verify the file.
 pub const COMPILED_AGAIN: u8 = 32;
 
-/// What the compilers say of their versions.
+/// The versions of the compilers.
 fn compilers(toolkit: &Path) -> String {
     let program = toolkit.join("bin/ptxas");
     let output = Command::new(&program).arg("--version").output();
@@ -110,13 +111,13 @@ fn compilers(toolkit: &Path) -> String {
 
 /// A program to compile.
 pub struct Job {
-    /// The first sort that asked for it.
+    /// The first sort that asks for the program.
     pub sort: &'static str,
     architecture: &'static Architecture,
     pub recorded: Recorded,
 }
 
-/// What the sorts ask for on an architecture, each program once.
+/// The programs that the sorts ask for on an architecture, without duplicates.
 pub fn jobs<G, E: Debug>(
     sorts: &[Sort<G, E>],
     engine: fn(Device) -> G,
@@ -147,7 +148,7 @@ pub fn jobs<G, E: Debug>(
     jobs
 }
 
-/// All, or the first and the last of those that launch the same kernels.
+/// All programs, or the first and the last of those that launch the same kernels.
 fn chosen(recorded: Vec<Recorded>, every: bool) -> Vec<Recorded> {
     let alike = |a: &Recorded, b: &Recorded| a.shared.keys().eq(b.shared.keys());
     let at_an_end = |i: usize| {
@@ -159,9 +160,9 @@ fn chosen(recorded: Vec<Recorded>, every: bool) -> Vec<Recorded> {
 
 struct Compiled {
     job: Job,
-    /// Seconds in NVRTC and in ptxas, if it was compiled now.
+    /// The seconds in NVRTC and in ptxas, if it was compiled now.
     seconds: Option<[f64; 2]>,
-    /// What ptxas reports, or the complaints of one of the two.
+    /// The report of ptxas, or the error messages of NVRTC or ptxas.
     functions: Result<Vec<Function>, String>,
 }
 
@@ -171,7 +172,7 @@ impl Job {
         u8::from_str_radix(&key[..2], 16).is_ok_and(|first| first % COMPILED_AGAIN == 0)
     }
 
-    /// Compiles the program, of which the report is to be `expected`, if there is one.
+    /// Compiles the program. If there is an `expected` report, the new one must equal it.
     fn compile(self, toolkit: &Path, expected: Option<Vec<Function>>) -> Compiled {
         let start = Instant::now();
         let ptx = cuda::ptx(&self.recorded.program, self.architecture.capability);
@@ -196,7 +197,7 @@ impl Job {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| format!("{}: {error}", program.display()))?;
-        // Where it does not read all of it, it says why.
+        // If ptxas does not read all input, it reports why.
         let _ = child.stdin.take().expect("it is piped").write_all(ptx);
         let output = child.wait_with_output().map_err(|error| error.to_string())?;
         let said = String::from_utf8_lossy(&output.stderr);
@@ -224,13 +225,13 @@ impl Compiled {
     }
 }
 
-/// Bytes that the function's instructions write and read for spilled registers.
+/// The bytes of the instructions with which the function writes and reads spilled registers.
 fn spilled_bytes(function: &Function) -> usize {
     function.spilled.iter().sum()
 }
 
-/// What is wrong: what did not compile, a spill that is not known, too much shared memory; and what is known and
-/// not so any more.
+/// All faults: programs that did not compile, unknown spills, too much shared memory, and known exceptions that no
+/// longer occur.
 fn faults(compiled: &[Compiled], known: &[Known]) -> Vec<String> {
     let known: Vec<_> = known
         .iter()
@@ -287,7 +288,7 @@ mod tests {
 
     use super::*;
 
-    /// A report on one kernel, `sort`, that was launched with so many bytes of shared memory on the first architecture.
+    /// A report on a kernel `sort`, launched with `asked` bytes of shared memory on the first architecture.
     fn compiled(asked: usize, function: Function) -> Compiled {
         let program =
             Program { name: "sort-4".into(), source: "", headers: &[], defines: vec![], overlaps: false };

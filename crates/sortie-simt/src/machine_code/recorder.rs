@@ -1,4 +1,4 @@
-//! A device that runs nothing: it has the limits of one, and records what a sort would compile and launch on it.
+//! A device with given limits that runs nothing, but records what a sort compiles and launches on it.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use sortie_device::{Device, Driver, Error, Launch, Program, Properties};
 
-/// A program that a sort asked for, and how it launched the kernels that it took from it.
+/// A program that a sort asked for, and how it launched the program's kernels.
 #[derive(Debug, Clone)]
 pub struct Recorded {
     pub program: Program,
-    /// Each kernel's most bytes of dynamic shared memory.
+    /// The maximum dynamic shared memory of each kernel, in bytes.
     pub shared: BTreeMap<String, usize>,
 }
 
-/// What a sort asks for on a device of these limits, in that order.
+/// The programs that a sort asks for on a device with these limits, in the order of their first launch.
 pub fn record(
     compute_capability: (u32, u32),
     shared_per_block: usize,
@@ -35,7 +35,7 @@ pub fn record(
     };
     sort(Device::new(Recorder { properties, log: log.clone() }));
     let log = log.lock().unwrap();
-    // Several are loaded at a time, in any order; the order of launches is the sort's.
+    // Several modules may be loaded at a time, in any order. The order of launches is that of the sort.
     let mut modules: Vec<usize> = (0..log.recorded.len()).collect();
     modules.sort_by_key(|module| {
         log.launched.iter().position(|launched| launched == module).unwrap_or(usize::MAX)
@@ -45,13 +45,13 @@ pub fn record(
 
 #[derive(Debug, Default)]
 struct Log {
-    /// By the number that is the module's handle.
+    /// Indexed by the module's handle.
     recorded: Vec<Recorded>,
-    /// Module and name, by the number that is the function's handle.
+    /// Module and name, indexed by the function's handle.
     functions: Vec<(u64, String)>,
-    /// Modules, at each launch of their functions.
+    /// The module of each launched function, in the order of launches.
     launched: Vec<usize>,
-    /// Bytes of memory that were handed out.
+    /// The bytes of memory that were handed out.
     taken: u64,
 }
 
@@ -61,12 +61,12 @@ struct Recorder {
     log: Arc<Mutex<Log>>,
 }
 
-/// Where its memory is said to begin, which nobody looks at, and what each allocation is aligned to.
+/// The address where its memory begins, which is never accessed, and the alignment of allocations.
 const ADDRESS: u64 = 1 << 32;
 const ALIGNMENT: u64 = 256;
 
 impl Recorder {
-    /// Memory of its own for each allocation.
+    /// Returns a new address range for each allocation.
     fn take(&self, bytes: usize) -> u64 {
         let taken = &mut self.log.lock().unwrap().taken;
         let address = ADDRESS + *taken;
@@ -75,7 +75,7 @@ impl Recorder {
     }
 }
 
-// SAFETY: no work runs, so nothing reads or writes the memory that was handed out.
+// SAFETY: no work runs, so nothing accesses the memory that was handed out.
 unsafe impl Driver for Recorder {
     fn properties(&self) -> &Properties {
         &self.properties

@@ -1,20 +1,20 @@
-//! What `ptxas -v` says of a program.
+//! Parses the report of `ptxas -v` on a program.
 
 /// A function of the program: a kernel, or one that was not inlined.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Function {
     pub name: String,
-    /// Bytes that each thread has in local memory: registers that were spilled, arrays that are in no register.
+    /// The local memory of each thread in bytes: spilled registers, and arrays that are not in registers.
     pub frame: usize,
-    /// Bytes of the instructions that write spilled registers, and of those that read them.
+    /// The bytes of the instructions that write spilled registers, and of those that read them.
     pub spilled: [usize; 2],
-    /// Of a kernel.
+    /// The number of registers, for a kernel.
     pub registers: Option<usize>,
-    /// Bytes of static shared memory of a kernel.
+    /// The static shared memory of a kernel in bytes.
     pub shared: usize,
 }
 
-/// The functions that a report speaks of.
+/// The functions in a report.
 pub fn parse(report: &str) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     for line in report.lines() {
@@ -34,7 +34,7 @@ pub fn parse(report: &str) -> Vec<Function> {
     functions
 }
 
-/// The number that stands before these words.
+/// The number before these words.
 fn before(line: &str, words: &str) -> Option<usize> {
     let (before, _) = line.split_once(words)?;
     before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
@@ -42,7 +42,7 @@ fn before(line: &str, words: &str) -> Option<usize> {
 
 #[test]
 fn a_report_is_read() {
-    // From ptxas 13.5, of a kernel with a function that was not inlined and one with a static array.
+    // Output of ptxas 13.5 for a kernel with a function that was not inlined, and for one with a static array.
     let report = "\
 ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'b' for 'sm_90'

@@ -1,5 +1,5 @@
-//! The compilers' reports on all programs, in a text file beside the test. Compiling all programs takes minutes, and most changes
-//! leave them as they were.
+//! The compilers' reports on all programs, in a text file next to the test. Compiling all programs takes minutes, and
+//! most changes to the code do not affect them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// No reports, by these compilers.
+    /// Empty, for these versions of the compilers.
     pub fn empty(compilers: String) -> Snapshot {
         Snapshot { compilers, reports: BTreeMap::new() }
     }
@@ -85,10 +85,10 @@ fn line(text: &mut String, on: &str, columns: [&str; 8]) {
     );
 }
 
-/// A digest of all that the machine code depends on, but for the compilers.
+/// A digest of everything that determines the machine code, except the compilers.
 pub fn key(program: &Program, on: &Architecture) -> String {
     let mut hash = Sha256::new();
-    // With its length first, so that no two lists of parts are the same bytes.
+    // The length comes first, so no two lists of parts give the same bytes.
     let mut part = |text: &str| {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
@@ -98,7 +98,7 @@ pub fn key(program: &Program, on: &Architecture) -> String {
         part(name);
         part(text);
     });
-    // Macros are among the options.
+    // The options include the macros.
     cuda::ptx_options(program, on.capability).iter().for_each(|option| part(option));
     hash.finalize().iter().take(12).fold(String::new(), |mut key, byte| {
         let _ = write!(key, "{byte:02x}");

@@ -1,4 +1,4 @@
-//! What tests of the bench share: programs of one source file over `simt.cuh`, and running them.
+//! Shared by the tests of the bench: programs of one source file that use `simt.cuh`, and a function to run them.
 
 #![allow(dead_code)]
 
@@ -23,12 +23,12 @@ pub fn run(
     let buffer = device.alloc::<u32>(data.len())?;
     stream.copy_in(buffer.view(), data)?;
     let kernel = device.load(program)?.kernel(kernel)?;
-    // SAFETY: the arguments are what such kernels take.
+    // SAFETY: these are the arguments that such kernels take.
     unsafe { kernel.launch(&stream, launch, (&buffer, data.len() as u32))? };
     stream.copy_out(data, buffer.view())
 }
 
-/// The line of `source` that holds `text`, as the bench names it.
+/// The line of `source` that contains `text`, as the bench names it.
 pub fn line(name: &str, source: &str, text: &str) -> String {
     let line = source.lines().position(|line| line.contains(text)).expect("the text is in the source");
     format!("{name}.cu:{}", line + 1)

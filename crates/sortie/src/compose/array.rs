@@ -1,5 +1,5 @@
-//! One array in host memory by GPUs: by one of them at once where there is memory for that, alone or with the CPU; else in
-//! chunks, by all of them; else, where not even a copy is allowed, in ranges.
+//! Sorts one array in host memory on GPUs. With enough memory, one GPU sorts it at once, alone or together with the
+//! CPU. Otherwise all GPUs sort it in chunks. If memory does not even allow a copy, it is sorted in ranges.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use crate::gpu::{self, Allowed, Gpu, HostArray, HostPayload};
 use crate::key::{Code, Transform};
 use crate::{Algorithm, Bound, Error, Order, Report};
 
-/// What was chosen of a sort.
+/// The options of a sort.
 #[derive(Debug, Clone, Copy)]
 pub struct Chosen {
     pub algorithm: Algorithm,
     pub order: Order,
-    /// The GPU's part of the keys.
+    /// The part of the keys that the GPU sorts.
     pub gpu_share: f64,
-    /// Whether what a GPU cannot sort as a whole is refused. The CPU is to sort it then.
+    /// Whether to refuse an array that a GPU cannot sort as a whole. The CPU then sorts it.
     pub as_a_whole: bool,
 }
 
 impl Chosen {
-    /// Whether any way will do.
+    /// Whether the algorithm leaves the choice of method open.
     fn is_free(self) -> bool {
         matches!(self.algorithm, Algorithm::Auto | Algorithm::Radix)
     }
@@ -44,7 +44,7 @@ pub(crate) fn sort<B: CpuSorts>(
     let any_way = chosen.is_free() && B::WIDTH <= 64;
     let refused = match at_once(gpu, array.reborrow(), code, chosen, allowed) {
         Err(error @ Error::Memory { bound: Bound::Limit | Bound::Device, .. }) if any_way => error,
-        // Chunks take less, and there may be any number of them.
+        // Chunks need less memory, and any number of them can be sorted.
         Err(error @ (Error::Memory { .. } | Error::Unsupported(_))) if gpus.len() > 1 => error,
         decided => return decided,
     };
@@ -90,7 +90,7 @@ fn at_once<B: CpuSorts>(
     Ok(report)
 }
 
-/// Leaves keys that are in order so, and reverses those that are in reverse. Whether they were either.
+/// Keeps keys that are in order, and reverses keys in reverse order. Returns whether they were either.
 fn put_in_order<B: CpuSorts>(
     keys: &mut [B],
     payload: Option<(HostPayload<'_>, bool)>,
@@ -115,7 +115,7 @@ fn put_in_order<B: CpuSorts>(
     }
 }
 
-/// Of two refusals for lack of memory the one that a caller can mend with less.
+/// Returns the error that asks for less memory.
 fn with_least(first: Error, second: Error) -> Error {
     match (&first, &second) {
         (
@@ -160,7 +160,7 @@ mod tests {
         let mut keys = before.to_vec();
         let whole = sort_within(gpu, &mut keys, u64::MAX).unwrap().scratch_peak;
         assert!(bits(&keys) == bits(&expected), "{name}");
-        // Room for a copy on the host, and for less than that.
+        // The limit allows a copy on the host, or less than that.
         for (limit, phase) in [(2 * bytes, "sort ranges"), (bytes * 3 / 4, "split")] {
             assert!(limit < whole);
             let mut keys = before.to_vec();

@@ -1,4 +1,4 @@
-//! Engines together: what the CPU and a GPU sort in common, and what is sorted in parts.
+//! Sorts that need several engines: shared between the CPU and GPUs, or divided into parts.
 
 pub(crate) mod array;
 mod chunks;

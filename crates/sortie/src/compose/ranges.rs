@@ -1,5 +1,5 @@
-//! Sorts keys alone if memory does not allow a copy. The CPU splits them in place into ranges, and a device sorts these one by
-//! one.
+//! Sorts keys alone if memory does not allow a copy. The CPU splits them in place into ranges, and a device sorts one
+//! range after the other.
 
 use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};

@@ -1,5 +1,5 @@
-//! Segments in host memory by a GPU: as many at a time as there is room for; those for which there is too little go there as one
-//! array each, at once or in parts.
+//! Sorts segments in host memory on a GPU: as many at a time as fit in memory. Segments that are too long for that are
+//! sorted one by one as single arrays, at once or in parts.
 
 use std::sync::Arc;
 
@@ -10,8 +10,9 @@ use crate::gpu::{self, Allowed, Gpu, HostArray};
 use crate::key::Code;
 use crate::{Algorithm, Error, Report, Segments};
 
-/// Sorts every segment by itself, stably, or writes its indices. Too little memory for the longest leaves all keys as they are; too little for many short
-/// ones, which take more beside their keys, may be found when longer ones are sorted.
+/// Sorts every segment stably, or writes its indices. If there is too little memory for the longest segment, all keys
+/// are unchanged. Many short segments need more memory per key; a lack of it may only be found after longer segments
+/// are sorted.
 pub(crate) fn sort<B: CpuSorts>(
     gpu: &Arc<Gpu>,
     mut array: HostArray<'_, B>,
@@ -38,7 +39,7 @@ pub(crate) fn sort<B: CpuSorts>(
     };
     let mut report = Report::default();
     let as_one_array = Chosen { algorithm: Algorithm::Auto, gpu_share: 1.0, ..chosen };
-    // The longest first, before anything is written.
+    // The longest segment comes first, so that a lack of memory is found before anything is written.
     long.sort_by_key(|&i| std::cmp::Reverse(length(i)));
     for i in long {
         let segment = array.range(segments.range(i));
@@ -50,7 +51,7 @@ pub(crate) fn sort<B: CpuSorts>(
     Ok(report)
 }
 
-/// From where to where there are others of `count` segments than these, which are in order.
+/// The ranges of consecutive segments, out of `count`, that are not among `these`, which ascend.
 fn between(these: &[usize], count: usize) -> impl Iterator<Item = (usize, usize)> {
     let from = [0].into_iter().chain(these.iter().map(|i| i + 1));
     from.zip(these.iter().copied().chain([count])).filter(|(from, to)| from < to)
@@ -69,17 +70,17 @@ mod tests {
         Chosen { algorithm: Algorithm::Auto, order, gpu_share: 1.0, as_a_whole: false }
     }
 
-    /// On a device with 1 MB of memory.
+    /// Runs a test on a device with 1 MB of memory.
     fn on_small_bench(test: impl FnOnce(&Arc<Gpu>)) {
         on_bench_of(Options { memory: 1 << 20, ..Options::default() }, |gpu| {
             test(&Arc::new(Gpu::new(gpu.device().clone())));
         });
     }
 
-    /// Keys alone with half of that limit.
+    /// Keys alone are tested with half of this limit.
     fn compare(gpu: &Arc<Gpu>, lengths: &[usize], memory_limit: u64) {
         let mut random = fastrand::Rng::with_seed(lengths.len() as u64);
-        // Keys before the first segment, and after the last, that stay.
+        // Keys before the first segment and after the last one must not move.
         let mut offsets = vec![3];
         offsets.extend(lengths.iter().scan(3, |end, length| {
             *end += length;
@@ -102,7 +103,7 @@ mod tests {
         sort_host(HostArray::Sorted { keys: &mut sorted, payload: None }, Segments::Offsets(&offsets));
         assert!(sorted == expected, "{lengths:?} in {memory_limit} bytes");
 
-        // A payload that must neither be lost nor be there twice.
+        // Payloads that detect if one is lost or duplicated.
         let mut sorted = keys.clone();
         let mut boxes: Vec<Box<u32>> = (0..n as u32).map(Box::new).collect();
         // SAFETY: the sort leaves a permutation of the boxes.

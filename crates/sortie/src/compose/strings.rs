@@ -1,9 +1,9 @@
-//! Strings in host memory, by a GPU and the CPU: either all bytes go to the GPU, which sorts to the end; or the CPU cuts the
-//! first symbols of each to a word, the GPU sorts the words, and the CPU finishes what ties.
+//! Sorts strings in host memory on a GPU and the CPU, in one of two ways. Either all bytes go to the GPU, which sorts
+//! completely. Or the CPU cuts the first symbols of each string to a word, the GPU sorts the words, and the CPU
+//! finishes the ties.
 //!
-//! Which of them is decided by a sample: a cut costs the more the more strings tie, the whole the longer they are. What there is
-//! too little memory for goes there in ranges.
-//!
+//! A sample decides: cutting costs more, the more strings tie; sending whole strings costs more, the longer they are.
+//! If there is too little memory, the strings are sorted in ranges.
 //! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III,
 //! the communication-reducing strategy.
 
@@ -17,7 +17,7 @@ use crate::request::Budget;
 use crate::ways::CpuWay;
 use crate::{Bound, Error, Index, Order, Report};
 
-/// Writes the indices of the strings in order. Stable.
+/// Writes the sorting indices of the strings. Stable.
 pub(crate) fn argsort_strings<S: Sync, I: Index>(
     gpu: &Gpu,
     strings: &[S],
@@ -34,7 +34,7 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     }
 }
 
-/// The same of as many as there is memory for.
+/// The same, for strings that fit in memory.
 fn at_once<S: Sync, I: Index>(
     gpu: &Gpu,
     strings: &[S],
@@ -52,7 +52,7 @@ fn at_once<S: Sync, I: Index>(
     });
     let sorted = if whole {
         match gpu::argsort_strings(gpu, strings, &string, order, indices, allowed) {
-            // Words take less.
+            // Words need less memory.
             Err(Error::Memory { .. }) => by_cut(gpu, cut, order, indices, allowed),
             decided => decided,
         }
@@ -63,7 +63,7 @@ fn at_once<S: Sync, I: Index>(
     Ok(report)
 }
 
-/// By words of their first symbols alone.
+/// Sorts by words of the first symbols, which are copied to the GPU.
 pub(crate) fn by_cut<S: Sync, F: Fn(&S) -> &[u8] + Sync, I: Index>(
     gpu: &Gpu,
     cut: Cut<'_, S, F>,
@@ -117,7 +117,8 @@ mod tests {
         (indices, report)
     }
 
-    /// Strings that do not tie, that tie in pairs and in long runs, that end in their words, with prefixes and without.
+    /// Strings without ties, with ties in pairs and in long runs, that end within their words, with and without common
+    /// prefixes.
     #[test]
     fn cut_strings_are_sorted_as_by_std() {
         let digits = |i: u32| i.wrapping_mul(0x9E37_79B9).to_string().into_bytes();
@@ -140,7 +141,7 @@ mod tests {
         });
     }
 
-    /// More than are sampled; of the rest one has another byte, or another beginning.
+    /// More strings than are sampled. One of the others has a byte, or a prefix, that is not in the sample.
     #[test]
     fn what_the_sample_has_not_shown_is_sorted_too() {
         let many: Vec<String> = (0..40_000u32).map(|i| format!("id{:05}", i * 7919 % 40_000)).collect();

@@ -1,8 +1,9 @@
-//! Sorts items in place by a code of each: those that no vector holds, or that are no numbers. A quicksort, until a part is
-//! small enough for `few.rs`. Here too is the choice of std's sort for what it sorts in less time.
+//! Sorts items in place by a code of each item, where no vector holds the codes or the items are not numbers. A
+//! quicksort, until a part is small enough for `few.rs`. This file also decides what std's sort sorts in less time.
 //!
-//! As in the vectorised quicksort, each part knows a lower bound of its codes: a pivot equal to it says that the codes up to
-//! it are equal. Too many bad pivots hand the part to std's sort, hence O(n log n) whatever the input.
+//! As in the vectorised quicksort, each part knows a lower bound of its codes. If a pivot equals the bound, the codes
+//! up to it are equal. After too many bad pivots, std's sort takes over the part, so the time is O(n log n) for every
+//! input.
 
 use rayon::slice::ParallelSliceMut;
 
@@ -16,7 +17,7 @@ use crate::key::{Bits, Transform};
 use crate::parallel;
 use crate::parallel::ITEMS_A_TASK;
 
-/// Sorts items by code. `ties` gets parts that are in order of their codes, and orders those of one code.
+/// Sorts items by code. `ties` gets parts that are sorted by code, and orders items with equal codes.
 pub(crate) fn sort<T: Send, B: CpuSorts>(
     items: &mut [T],
     code: impl Fn(&T) -> B + Sync,
@@ -26,7 +27,7 @@ pub(crate) fn sort<T: Send, B: CpuSorts>(
     if items.is_sorted_by_key(&code) {
         return ties(items);
     }
-    // Std's sort takes less time where many codes are equal.
+    // Std's sort takes less time if many codes are equal.
     if has_few_codes(items.len(), |i| code(&items[i])) {
         if threads > 1 {
             items.par_sort_unstable_by_key(&code);
@@ -39,8 +40,8 @@ pub(crate) fn sort<T: Send, B: CpuSorts>(
     Quicksort { code, ties, threads }.sort(items, B::ZERO, patience);
 }
 
-/// Whether std's sort is faster than a quicksort by code on `threads` threads: for few items, and where `codes_repeat` says so.
-/// For `n` items that do not begin with long runs.
+/// Whether std's sort is faster than a quicksort by code on `threads` threads: for few items, and if `codes_repeat`
+/// says so. For `n` items that do not begin with long runs.
 pub(crate) fn are_for_std(n: usize, codes_repeat: impl FnOnce() -> bool, threads: usize) -> bool {
     match threads {
         1 => n <= COMPARED || codes_repeat(),
@@ -63,7 +64,7 @@ pub(crate) fn are_integers_for_std<B: Bits>(keys: &[B], transform: Transform<B>,
     are_for_std(keys.len(), codes_repeat, threads)
 }
 
-/// Sorts integers by std's sort.
+/// Sorts integers with std's sort.
 pub(crate) fn sort_integers_by_std<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
     match native(keys, transform) {
         Some(Native::Unsigned(keys)) => keys.sort_unstable(),
@@ -72,13 +73,13 @@ pub(crate) fn sort_integers_by_std<B: CpuSorts>(keys: &mut [B], transform: Trans
     }
 }
 
-/// Integers of 128 bits as their own type. Processors compare those faster than codes.
+/// 128-bit integers as their own type, which processors compare faster than codes.
 enum Native<'a> {
     Unsigned(&'a mut [u128]),
     Signed(&'a mut [i128]),
 }
 
-/// `None` if another order is asked for, or for narrower integers.
+/// `None` for narrower integers, or if another order is requested.
 fn native<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Option<Native<'_>> {
     if B::WIDTH < u128::BITS {
         None
@@ -118,11 +119,11 @@ fn count_equal<B: Bits>(sample: &[B; PIVOT_OF]) -> usize {
     equal
 }
 
-/// Equal pairs in a sample from which on there are taken to be few distinct codes.
+/// If a sample has at least this many equal pairs, the codes are assumed to have few distinct values.
 const FEW_CODES: usize = PIVOT_OF / 4;
 
-/// The number of low bits of a code that do not fit a word next to an index below [`FEW`], if all codes lie in the range of the
-/// sample. Codes that differ in these bits alone are ordered one by one.
+/// The number of low bits of a code that do not fit in a word next to an index below [`FEW`], if all codes are in the
+/// range of the sample. Codes that differ only in these bits are ordered separately.
 fn dropped_bits<B: Bits>(sample: &[B; PIVOT_OF]) -> u32 {
     let ends = (B::MAX, B::ZERO);
     let (low, high) = sample.iter().fold(ends, |(low, high), &code| (low.min(code), high.max(code)));
@@ -137,7 +138,7 @@ struct Quicksort<C, E> {
 }
 
 impl<C: Sync, E: Sync> Quicksort<C, E> {
-    /// Sorts a part. None of its codes is less than `lower`; `patience` is how many bad pivots are left to it.
+    /// Sorts a part. No code is less than `lower`. `patience` is the number of bad pivots that it may still have.
     fn sort<T: Send, B: CpuSorts>(&self, mut items: &mut [T], mut lower: B, mut patience: u32)
     where
         C: Fn(&T) -> B,
@@ -149,7 +150,7 @@ impl<C: Sync, E: Sync> Quicksort<C, E> {
             if equal_to_lower && pivot == B::MAX {
                 return (self.ties)(items);
             }
-            // Where the pivot is the lower bound, codes up to it are equal and done.
+            // If the pivot equals the lower bound, codes up to it are equal, and done.
             let bound = if equal_to_lower { pivot.wrapping_add(B::from_low(1)) } else { pivot };
             let (n, left) = (items.len(), self.partition(items, bound));
             let bad = left < n / 8 || (!equal_to_lower && n - left < n / 8);
@@ -180,7 +181,7 @@ impl<C: Sync, E: Sync> Quicksort<C, E> {
     {
         let mut sample = [B::ZERO; PIVOT_OF_MANY];
         let n = if items.len() < PIVOT_OF_MANY_FROM { PIVOT_OF } else { PIVOT_OF_MANY };
-        // From a code, so that no order of items is bad for all codes.
+        // The random numbers depend on a code, so no order of items is bad for all sets of codes.
         let mut state = items.len() as u64 ^ (self.code)(&items[items.len() / 2]).low();
         for slot in &mut sample[..n] {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -191,7 +192,7 @@ impl<C: Sync, E: Sync> Quicksort<C, E> {
         sample[n / 2]
     }
 
-    /// Moves the items of lesser codes to the front and returns their number. Without a branch on a code.
+    /// Moves the items with lesser codes to the front and returns their number. Has no branch that depends on a code.
     fn partition<T, B: Bits>(&self, items: &mut [T], bound: B) -> usize
     where
         C: Fn(&T) -> B,

@@ -1,4 +1,4 @@
-//! Sorts by a comparison what has no code: with std's sort, or with rayon's if there are several threads.
+//! Sorts items that have no code by a comparison: with std's sort, or with rayon's if there are several threads.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use super::Job;
 use crate::ways::CpuWay;
 use crate::{Error, Report};
 
-/// Sorts by `compare`; stable unless the job says otherwise.
+/// Sorts by `compare`. Stable unless the job says otherwise.
 pub(crate) fn sort<T: Send>(
     v: &mut [T],
     compare: impl Fn(&T, &T) -> Ordering + Sync,

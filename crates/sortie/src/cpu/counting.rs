@@ -1,9 +1,9 @@
-//! Keys of 8 and 16 bits: counted, then written anew. One read and one write of the keys.
+//! Sorts keys of 8 and 16 bits by counting: reads the keys once and writes them again.
 
 use crate::cpu::tuning::COUNT_16_FROM;
 use crate::key::{Bits, Transform};
 
-/// Whether `n` such keys are worth counting.
+/// Whether `n` such keys should be sorted by counting.
 pub(crate) fn applies<B: Bits>(n: usize) -> bool {
     match B::WIDTH {
         8 => n > 1 << 6,
@@ -12,21 +12,22 @@ pub(crate) fn applies<B: Bits>(n: usize) -> bool {
     }
 }
 
-/// Tables of counters, which keys use in turn: where neighbours are equal, one counter would wait for its last increment.
+/// The number of tables of counters, which keys use in turn. With a single table, equal neighbours would wait for the
+/// increment before.
 const fn tables<B: Bits>() -> usize {
     if B::WIDTH == u8::BITS { BYTE_TABLES } else { 1 }
 }
 
-/// Tables for keys of 8 bits.
+/// The number of tables for 8-bit keys.
 const BYTE_TABLES: usize = 4;
 
-/// Bytes of counters.
+/// The size of the counters in bytes.
 pub(crate) const fn scratch<B: Bits>() -> usize {
     tables::<B>() * (size_of::<u32>() << B::WIDTH)
 }
 
 pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
-    // In parts whose counts fit 32 bits, so that the counters stay small.
+    // The keys are counted in parts whose counts fit in 32 bits, so the counters stay small.
     let codes = 1 << B::WIDTH;
     let mut counts = vec![0u32; tables::<B>() * codes];
     let mut wide: Option<Vec<usize>> = None;
@@ -34,7 +35,7 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
         if part.len() < keys.len() {
             wide.get_or_insert_with(|| vec![0; codes]);
         }
-        // The transform is chosen here once, not again for every key.
+        // Choosing the transform once, here, avoids a choice for every key.
         if transform.is_integer() {
             count(part, &mut counts, |key| transform.encode_integer(key));
         } else {

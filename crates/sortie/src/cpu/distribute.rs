@@ -1,16 +1,17 @@
-//! Distribution in place: codes go to up to 256 buckets, through buffers of a block each.
+//! Distributes codes in place to up to 256 buckets, each with a buffer of one block.
 //!
-//! 1. *Classify*: a code's cell is its place in the sampled range of codes, cut into 4096 cells; a table made from
-//!    the sample gives each cell a bucket, so that buckets are even where the codes are not. Each bucket has a buffer
-//!    of one block; a full one is written over the codes that have been read.
-//! 2. *Permute*: full blocks move to their bucket's stretch of whole blocks, each at most once.
-//! 3. *Clean up*: what is left in buffers, or hangs over a bucket's end, fills the bucket's broken first and last block.
+//! 1. *Classify*: the sampled range of codes is divided into 4096 cells. A table made from the sample gives each cell a
+//!    bucket, so buckets are even although the codes are not. Each bucket has a buffer of one block. A full buffer is
+//!    written over codes that were already read.
+//! 2. *Permute*: full blocks move to their bucket's range of whole blocks, each at most once.
+//! 3. *Clean up*: codes that are left in buffers, or extend beyond a bucket's end, fill the partial first and last
+//!    block of each bucket.
 //!
-//! One read and one write of the codes for each of the first two steps; scratch of one block a bucket and one byte
-//! a block.
+//! Each of the first two steps reads and writes the codes once. Scratch memory: one block for each bucket and one byte
+//! for each block.
 //!
 //! Source: Axtmann, Witt, Ferizovic and Sanders, "In-place parallel super scalar samplesort (IPS4o)" (2017), sections
-//! 4.1 to 4.3 for the three steps; the table of cells in place of a tree of splitters is ours.
+//! 4.1 to 4.3, for the three steps. The table of cells instead of a tree of splitters is ours.
 
 use std::ops::Range;
 
@@ -21,27 +22,27 @@ use crate::cpu::tuning::{
 };
 use crate::key::Bits;
 
-/// The most buckets of a distribution in place.
+/// The maximum number of buckets of a distribution in place.
 pub(crate) const BUCKETS: usize = 256;
 
-/// Codes that seed the random indices of a sample.
+/// The number of codes that seed the random indices of a sample.
 const SEEDING: usize = 64;
 
-/// Gives each code a bucket, in order: lesser codes never go to later buckets.
+/// Gives each code a bucket. Smaller codes never go to later buckets.
 pub(crate) struct Classifier<B> {
     low: B,
     shift: u32,
     /// The bucket of each cell.
     table: Box<[u16; CELLS]>,
     buckets: usize,
-    /// Whether no bucket holds most of the sample.
+    /// Whether no bucket has most of the sample.
     even: bool,
     /// The entropy of the bucket of a code, in bits.
     entropy: f64,
 }
 
 impl<B: Bits> Classifier<B> {
-    /// Up to so many buckets, drawn from a sample of the codes, of which there are some.
+    /// Makes up to `buckets` buckets from a sample of the codes, of which there is at least one.
     pub(crate) fn sampled(n: usize, code: impl Fn(usize) -> B, buckets: usize, isa: Isa) -> Self {
         let sample = sample(n, code, buckets * SAMPLED_A_BUCKET, isa);
         let low = sample[0];
@@ -87,7 +88,7 @@ impl<B: Bits> Classifier<B> {
         self.entropy
     }
 
-    /// The place of a code in the sampled range of codes.
+    /// The cell of a code: its position in the sampled range of codes.
     #[inline(always)]
     pub(crate) fn cell(&self, code: B) -> B {
         code.max(self.low).wrapping_sub(self.low).shr(self.shift).min(B::from_low(CELLS as u64 - 1))
@@ -99,7 +100,7 @@ impl<B: Bits> Classifier<B> {
     }
 }
 
-/// `count` of `n` codes, from pseudo-random places, sorted.
+/// `count` of `n` codes, from pseudo-random indices, sorted.
 pub(crate) fn sample<B: Bits>(n: usize, code: impl Fn(usize) -> B, count: usize, isa: Isa) -> Vec<B> {
     let mut state = seed(n, &code);
     let mut sample: Vec<B> = std::iter::repeat_with(|| {
@@ -119,12 +120,12 @@ fn seed<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> u64 {
     })
 }
 
-/// Bytes of codes, of so many bytes each, from which they are distributed.
+/// Codes of `each` bytes are distributed if they have at least this many bytes in total.
 pub(crate) fn from_bytes(each: usize) -> usize {
     if each > size_of::<u64>() { DISTRIBUTE_WIDE_FROM_BYTES } else { DISTRIBUTE_FROM_BYTES }
 }
 
-/// Bytes of scratch that [`distribute`] holds for `n` codes.
+/// The scratch memory in bytes that [`distribute`] needs for `n` codes.
 pub(crate) fn scratch<B: Bits>(n: usize) -> usize {
     BUCKETS * BLOCK_BYTES + 2 * BLOCK_BYTES + n * size_of::<B>() / BLOCK_BYTES + CELLS
 }
@@ -152,17 +153,17 @@ pub(crate) fn distribute<B: Bits>(
 
 /// The state of one distribution.
 struct Blocks<B> {
-    /// A block for each bucket, the first `filled` codes of which are in use.
+    /// A block for each bucket, of which the first `filled` codes are in use.
     buffers: Vec<B>,
     filled: [usize; BUCKETS],
-    /// Full blocks of each bucket.
+    /// The number of full blocks of each bucket.
     full: [usize; BUCKETS],
     /// The bucket of the full block in each slot of the array.
     owners: Vec<u8>,
 }
 
 impl<B: Bits> Blocks<B> {
-    /// Codes in a block.
+    /// The number of codes in a block.
     const LEN: usize = BLOCK_BYTES / size_of::<B>();
 
     fn new(n: usize) -> Self {
@@ -174,7 +175,8 @@ impl<B: Bits> Blocks<B> {
         }
     }
 
-    /// Reads every code into its bucket's buffer; full buffers go to the front of the array, where all is read.
+    /// Puts every code into its bucket's buffer. Full buffers are written to the front of the array, where all codes
+    /// were read.
     #[inline(always)]
     fn classify(&mut self, codes: &mut [B], classifier: &Classifier<B>) {
         let n = codes.len();
@@ -217,8 +219,8 @@ impl<B: Bits> Blocks<B> {
         &self.buffers[bucket * Self::LEN..][..len]
     }
 
-    /// Moves the full blocks to the slots of their buckets: from the first slot that starts within the bucket on.
-    /// A block for the array's last, broken slot is returned instead.
+    /// Moves the full blocks to the slots of their buckets, which begin with the first slot that starts within the
+    /// bucket. If the array's last slot is partial, the block for it is returned instead.
     fn permute(&mut self, codes: &mut [B], buckets: &[Range<usize>]) -> Option<Vec<B>> {
         let first: Vec<usize> = buckets.iter().map(|bucket| bucket.start.div_ceil(Self::LEN)).collect();
         let mut next = first.clone();
@@ -232,7 +234,8 @@ impl<B: Bits> Blocks<B> {
             if !taken[slot] || home.contains(&slot) {
                 continue;
             }
-            // Takes this block in hand and goes from slot to slot with what it finds there, until one is free.
+            // Takes this block out and puts it where it belongs, continues with the block found there, and so on, until
+            // a slot is free.
             hand.copy_from_slice(&codes[slot * Self::LEN..][..Self::LEN]);
             taken[slot] = false;
             loop {
@@ -260,14 +263,14 @@ impl<B: Bits> Blocks<B> {
         overflow
     }
 
-    /// Fills the broken first and last block of each bucket.
+    /// Fills the partial first and last block of each bucket.
     fn clean_up(&self, codes: &mut [B], buckets: &[Range<usize>], overflow: Option<&[B]>) {
         let whole = codes.len() / Self::LEN;
         let mut loose = Vec::with_capacity(2 * Self::LEN);
         for (b, bucket) in buckets.iter().enumerate() {
             loose.clear();
             loose.extend_from_slice(self.buffer(b, self.filled[b]));
-            // The stretch of whole blocks, less a block that found no whole slot.
+            // The range of whole blocks, except a block for which there was no whole slot.
             let mut body = 0..0;
             if self.full[b] > 0 {
                 let first = bucket.start.div_ceil(Self::LEN);
@@ -278,7 +281,7 @@ impl<B: Bits> Blocks<B> {
                         overflow.expect("a block past the last whole slot was kept aside"),
                     );
                 } else if body.end > bucket.end {
-                    // It hangs over into the next bucket's broken first block.
+                    // The block extends into the next bucket's partial first block.
                     loose.extend_from_slice(&codes[bucket.end..body.end]);
                     body.end = bucket.end;
                 }

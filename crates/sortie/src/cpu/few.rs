@@ -282,7 +282,7 @@ pub(crate) fn sort_by_key<T, K: TotalOrder<Bits: CpuSorts>>(
     if const { K::FORM.is_float() } {
         let code = |item: &T| transform.encode(key::to_bits(&key(item)));
         if order == Order::default() {
-            // Takes half the instructions of a comparison of codes.
+            // Takes half as many instructions as comparing codes.
             let less = |a: &T, b: &T| key(a).compare(&key(b), Order::default()).is_lt();
             sort_by_code_after_run(v, &code, &less);
         } else {

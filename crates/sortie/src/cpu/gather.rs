@@ -1,4 +1,4 @@
-//! Moves items by indices: all threads read them in any order, and prefetch them.
+//! Moves items by indices. All threads read the items in any order, and prefetch them.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,13 +12,13 @@ use crate::request::Budget;
 use crate::scratch::Scratch;
 use crate::{Error, Index};
 
-/// Bytes of scratch of [`gather`].
+/// The scratch memory of [`gather`] in bytes.
 pub(crate) fn scratch<T>(n: usize) -> usize {
     n.saturating_mul(size_of::<T>()).saturating_add(n.div_ceil(8))
 }
 
-/// Puts `v[indices[i]]` at index `i`, for all `i`: by way of a copy where the budget has room for one, or else by exchanges
-/// on one thread. `indices`, a permutation, is used up. Returns the scratch that was taken.
+/// Puts `v[indices[i]]` at index `i`, for all `i`. Uses a copy if the budget has room for one, else exchanges on one
+/// thread. `indices`, a permutation, is overwritten. Returns the scratch memory that was used.
 pub(crate) fn bring<T: Send, I: Index>(v: &mut [T], indices: &mut [I], budget: &Budget) -> usize {
     let copy = scratch::<T>(v.len());
     if copy as u64 <= budget.left() && gather(v, indices, budget.threads).is_ok() {
@@ -28,13 +28,13 @@ pub(crate) fn bring<T: Send, I: Index>(v: &mut [T], indices: &mut [I], budget: &
     0
 }
 
-/// Puts `v[indices[i]]` at index `i`, for all `i`, by way of a copy.
+/// Puts `v[indices[i]]` at index `i`, for all `i`, using a copy.
 pub(crate) fn gather<T: Send, I: Index>(v: &mut [T], indices: &[I], threads: usize) -> Result<(), Error> {
     gather_through(v, indices, &mut Scratch::new(v.len())?, threads);
     Ok(())
 }
 
-/// [`gather`], where `room` holds the copy.
+/// [`gather`] with the copy in `room`.
 pub(crate) fn gather_through<T: Send, I: Index>(
     v: &mut [T],
     indices: &[I],
@@ -42,13 +42,13 @@ pub(crate) fn gather_through<T: Send, I: Index>(
     threads: usize,
 ) {
     let n = v.len();
-    // Other indices would drop one item twice.
+    // With other indices, an item would be dropped twice.
     assert!(indices.len() == n && is_permutation(indices, threads), "the indices are no permutation");
     let copy = &mut room[..n];
     let from = Pointers::of(v);
     let read = |(to, indices): (&mut [MaybeUninit<T>], &[I])| {
         for (i, to) in to.iter_mut().enumerate() {
-            // SAFETY: each item is copied once, and lives on in the copy alone, which is moved back.
+            // SAFETY: each item is copied once. Afterwards only the copy is used, which is moved back.
             unsafe {
                 if let Some(later) = indices.get(i + AHEAD) {
                     prefetch_item(from.at(later.to_usize()));
@@ -57,7 +57,8 @@ pub(crate) fn gather_through<T: Send, I: Index>(
             }
         }
     };
-    // SAFETY: as many items, each moved back once; nothing runs meanwhile that could see or drop one twice.
+    // SAFETY: both have the same number of items, and each is moved back once. No code runs meanwhile that could see or
+    // drop an item twice.
     let back = |(to, from): (&mut [T], &[MaybeUninit<T>])| unsafe {
         std::ptr::copy_nonoverlapping(from.as_ptr().cast::<T>(), to.as_mut_ptr(), to.len());
     };
@@ -65,13 +66,13 @@ pub(crate) fn gather_through<T: Send, I: Index>(
     parallel::for_each(threads, parts, read);
     let copy = Pointers::of(copy);
     parallel::for_each(threads, v.chunks_mut(STRINGS_A_TASK).enumerate(), |(i, to)| {
-        // SAFETY: the part of the copy for these items.
+        // SAFETY: this is the part of the copy with these items.
         let from = unsafe { std::slice::from_raw_parts(copy.at(i * STRINGS_A_TASK), to.len()) };
         back((to, from));
     });
 }
 
-/// Whether each of as many indices is there once.
+/// Whether each index occurs once.
 fn is_permutation<I: Index>(indices: &[I], threads: usize) -> bool {
     let seen: Vec<AtomicU64> = (0..indices.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
     if threads > 1 {
@@ -82,7 +83,7 @@ fn is_permutation<I: Index>(indices: &[I], threads: usize) -> bool {
             })
         });
     }
-    // Without atomic read-modify-write operations, which take longer than the reads.
+    // Uses no atomic read-modify-write operations, which take longer than the reads.
     indices.iter().all(|place| {
         let (word, bit) = (place.to_usize() / 64, 1 << (place.to_usize() % 64));
         place.to_usize() < indices.len() && {

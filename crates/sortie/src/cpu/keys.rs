@@ -1,4 +1,4 @@
-//! Keys alone, of fixed width: profile, distribute, finish.
+//! Sorts keys alone, of fixed width: profile, distribute, finish.
 
 use std::ops::Range;
 
@@ -51,8 +51,8 @@ pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>, job: &J
     Ok(report)
 }
 
-/// Sorts integers of 128 bits by few threads: merges the long runs that they begin with, and leaves to the standard
-/// library what it sorts in less time.
+/// Sorts 128-bit integers on few threads. Merges the long runs with which they begin, and uses std's sort where it
+/// takes less time.
 fn sort_integers<B: CpuSorts>(keys: &mut [B], transform: Transform<B>, job: &Job) -> Result<Report, Error> {
     let (n, bytes, mut report) = (keys.len(), size_of_val(keys), Report::default());
     let runs = report.phase("profile", bytes, 0, || long_runs::of_integers(keys, transform));
@@ -77,9 +77,9 @@ fn sort_integers<B: CpuSorts>(keys: &mut [B], transform: Transform<B>, job: &Job
     Ok(report)
 }
 
-/// Merges keys that are two runs, where there is room for the shorter. Returns whether it did.
+/// Merges keys that are two runs, if there is room for the shorter one. Returns whether it did.
 fn merge_runs<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, report: &mut Report) -> bool {
-    // Counting takes less time for keys of 8 bits.
+    // Counting takes less time for 8-bit keys.
     if B::WIDTH == u8::BITS || job.budget.threads > MERGED_BY_THREADS || job.way != CpuWay::Distribute {
         return false;
     }
@@ -106,7 +106,7 @@ fn merge_runs<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, repor
     true
 }
 
-/// Sorts narrow keys by their codes as words of 32 bits, for which there are vectors.
+/// Sorts narrow keys by their codes widened to 32 bits, for which there is a vector sort.
 fn sort_widened<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     let isa = Isa::detect();
     let mut words: Vec<u32> = keys.iter().map(|&key| transform.encode(key).low() as u32).collect();
@@ -132,7 +132,7 @@ fn distribute_and_finish<B: CpuSorts>(
             })
         });
     }
-    // Under a limit that leaves no room for the buffers, the quicksort does it all.
+    // If the limit leaves no room for the buffers, the quicksort sorts everything.
     let scratch = job.budget.threads * distribute::scratch::<B>(keys.len() / job.budget.threads);
     let large = bytes >= distribute::from_bytes(size_of::<B>())
         && job.way != CpuWay::Quicksort
@@ -163,7 +163,7 @@ fn sort_codes<B: CpuSorts>(codes: &mut [B], isa: Isa) {
     if B::WIDTH > 64 { by_code::sort(codes, |&code| code, |_| {}, 1) } else { vector::sort(codes, isa) }
 }
 
-/// Distributes each range by itself and returns the buckets of all.
+/// Distributes each range separately and returns all buckets.
 fn distribute_ranges<B: Bits>(
     keys: &mut [B],
     ranges: &[Range<usize>],
@@ -182,7 +182,7 @@ fn distribute_ranges<B: Bits>(
     parallel::map(threads, ranges.iter().zip(parts), distribute).concat()
 }
 
-/// Finishes a bucket, in two where it is more than a thread's share.
+/// Sorts a bucket; in two halves if it is more than a thread's share.
 fn finish_in_parallel<B: Bits>(
     bucket: &mut [B],
     share: usize,
@@ -193,7 +193,7 @@ fn finish_in_parallel<B: Bits>(
         return finish(bucket);
     }
     let left = parallel_partition::split_in_two(bucket, 1, isa);
-    // Bad halves are left to the quicksort, which bounds its depth.
+    // Uneven halves are left to the quicksort, which bounds its depth.
     if left.min(bucket.len() - left) < bucket.len() / 8 {
         return finish(bucket);
     }
@@ -204,7 +204,7 @@ fn finish_in_parallel<B: Bits>(
     );
 }
 
-/// Runs `work` on all keys, a stretch at a time.
+/// Runs `work` on all keys, one chunk at a time.
 pub(crate) fn for_chunks<B: Bits>(keys: &mut [B], threads: usize, work: impl Fn(&mut [B]) + Sync) {
     if threads > 1 { parallel::for_each(threads, keys.chunks_mut(ITEMS_A_TASK), work) } else { work(keys) }
 }

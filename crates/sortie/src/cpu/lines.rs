@@ -1,7 +1,8 @@
-//! Writing to many places at once: a cache line for each bucket gathers in cache and goes to memory whole.
+//! Writes to many buckets at once. A cache line for each bucket is filled in the cache and then written to memory as a
+//! whole.
 //!
-//! Written straight to its place, every item would first fetch the line that it lands in, and wait for it. A whole
-//! line needs no fetch and, on x86-64, passes the caches by.
+//! If every item were written directly to its position, its cache line would have to be fetched first. A whole line
+//! needs no fetch and, on x86-64, bypasses the caches.
 //!
 //! Source: Satish et al., "Fast sort on CPUs and GPUs: a case for bandwidth oblivious SIMD sort" (2010), section 4.2.
 
@@ -11,9 +12,9 @@ use crate::cache_line::{LINE, fence, store_line};
 #[repr(C, align(64))]
 struct Line([u8; LINE]);
 
-/// Where each of several buckets is written next.
+/// The position at which each of several buckets is written next.
 pub(crate) struct Lines<T> {
-    /// For each bucket a line, and a second one where items may cross the end of the first.
+    /// A line for each bucket, and a second one if items may extend beyond the first.
     buffers: Vec<Line>,
     lines: usize,
     starts: Vec<*mut T>,
@@ -21,10 +22,10 @@ pub(crate) struct Lines<T> {
 }
 
 impl<T> Lines<T> {
-    /// Buckets that are written from these places on.
+    /// Buckets that are written from these positions on.
     ///
     /// # Safety
-    /// Until [`Lines::finish`], nothing else touches the items that are pushed, nor drops any.
+    /// Until [`Lines::finish`], nothing else accesses the items that are pushed, or drops any.
     pub(crate) unsafe fn new(starts: Vec<*mut T>) -> Self {
         let crosses = || {
             let size = size_of::<T>();
@@ -34,18 +35,18 @@ impl<T> Lines<T> {
         Lines { buffers: vec![Line([0; LINE]); lines * starts.len()], lines, next: starts.clone(), starts }
     }
 
-    /// Whether items are small enough for lines.
+    /// Whether items are small enough to be collected in lines.
     const fn gathers() -> bool {
         size_of::<T>() > 0 && size_of::<T>() <= LINE
     }
 
-    /// Writes an item behind the last of its bucket.
+    /// Writes an item after the last one of its bucket.
     ///
     /// # Safety
-    /// There is such a bucket, and room for it.
+    /// The bucket exists and has room for the item.
     #[inline(always)]
     pub(crate) unsafe fn push(&mut self, bucket: usize, item: T) {
-        // SAFETY: the bucket is there; its lines have room for an item that starts within the first.
+        // SAFETY: the bucket exists; its lines have room for an item that starts within the first.
         unsafe {
             let next = self.next.get_unchecked_mut(bucket);
             if !Self::gathers() {
@@ -58,20 +59,20 @@ impl<T> Lines<T> {
             buffer.add(at).cast::<T>().write_unaligned(item);
             *next = next.add(1);
             if at + size_of::<T>() >= LINE {
-                // The line may start before the slice, where nothing of it is used.
+                // The line may start before the slice. That part of it is not used.
                 let line = next.wrapping_byte_sub(at + size_of::<T>()).cast::<u8>();
                 self.flush(bucket, line);
             }
         }
     }
 
-    /// Writes the full line of a bucket, and keeps what lies beyond it.
+    /// Writes the full line of a bucket, and keeps what extends beyond it.
     ///
     /// # Safety
-    /// The line is the one that the buffer holds.
+    /// `line` is the address of the line in the buffer.
     #[inline(always)]
     unsafe fn flush(&mut self, bucket: usize, line: *mut u8) {
-        // SAFETY: from the bucket's start on, the line belongs to the bucket.
+        // SAFETY: the line belongs to the bucket from the bucket's start on.
         unsafe {
             let buffer = self.buffers.as_mut_ptr().add(bucket * self.lines).cast::<u8>();
             let start = self.starts.get_unchecked(bucket).cast::<u8>();
@@ -95,7 +96,8 @@ impl<T> Lines<T> {
             {
                 let at = next.addr() % LINE;
                 let before = at.min(next.addr() - start.addr());
-                // SAFETY: the last bytes before `next` belong to the bucket, back to its start or the line's.
+                // SAFETY: the last bytes before `next`, back to the start of the bucket or of the line, belong to the
+                // bucket.
                 unsafe {
                     let from = buffer[0].0.as_ptr().add(at - before);
                     std::ptr::copy_nonoverlapping(from, next.byte_sub(before).cast::<u8>(), before);

@@ -1,4 +1,4 @@
-//! Items that begin with long runs: the others are sorted by themselves, and then all are merged.
+//! Sorts items that begin with long runs: the other items are sorted separately, and then all are merged.
 
 use std::mem::MaybeUninit;
 
@@ -9,7 +9,7 @@ use crate::cpu::tuning::COMPARED;
 use crate::cpu::tuning::FEW;
 use crate::key::{Bits, Transform};
 
-/// The runs that items begin with, one after the other.
+/// The runs with which the items begin, one after the other.
 pub(crate) struct LongRuns {
     ends: [usize; MOST_RUNS],
     count: usize,
@@ -17,12 +17,12 @@ pub(crate) struct LongRuns {
     descend: u64,
 }
 
-/// The most runs that are merged.
+/// The maximum number of runs that are merged.
 pub(crate) const MOST_RUNS: usize = u64::BITS as usize;
 
 impl LongRuns {
-    /// The runs, if it takes less time to merge them with the other items than to sort all. For a stable sort, no two items of a
-    /// descending run are equal.
+    /// The runs, if merging them with the other items takes less time than sorting everything. For a stable sort, no
+    /// two items of a descending run are equal.
     #[inline]
     pub(crate) fn of<const STABLE: bool, T>(
         items: &[T],
@@ -44,7 +44,7 @@ impl LongRuns {
         is_long(runs.len(), n).then_some(runs)
     }
 
-    /// Adds a run, whose range counts from the end of the last one.
+    /// Adds a run. Its range counts from the end of the last one.
     fn push(&mut self, run: &Run) {
         self.ends[self.count] = self.len() + run.range.end;
         self.descend |= u64::from(run.order == InRun::Descending) << self.count;
@@ -66,15 +66,15 @@ impl LongRuns {
         self.parts(n, |ends| merge_room(0, ends))
     }
 
-    /// Calls `work` with the ends of the runs and of the others, if there are some.
+    /// Calls `work` with the ends of the runs and of the other items, if there are any.
     fn parts<R>(&self, n: usize, work: impl FnOnce(&[usize]) -> R) -> R {
         let mut ends = [n; MOST_RUNS + 1];
         ends[..self.count].copy_from_slice(&self.ends[..self.count]);
         work(&ends[..self.count + usize::from(self.len() < n)])
     }
 
-    /// Sorts the items: the others with `sort`, and merges all by way of the room, see [`LongRuns::room`]. If `less` panics, the
-    /// items are a permutation of what they were.
+    /// Sorts the items: sorts the others with `sort`, and merges everything using the room, see [`LongRuns::room`]. If
+    /// `less` panics, the items are a permutation of what they were.
     pub(crate) fn sort<T>(
         &self,
         items: &mut [T],
@@ -96,12 +96,12 @@ impl LongRuns {
     }
 }
 
-/// The longest run that items begin with. For a stable sort, no two items of a descending run are equal.
+/// The longest run at the start of the items. For a stable sort, no two items of a descending run are equal.
 #[inline]
 pub(crate) fn first_run<const STABLE: bool, T>(items: &[T], less: impl Fn(&T, &T) -> bool) -> Run {
     let ascending = items.windows(2).take_while(|pair| !less(&pair[1], &pair[0])).count();
     let end = (ascending + 1).min(items.len());
-    // Equal items at the start fit either direction, unless they have to keep their order.
+    // Equal items at the start fit either direction, unless the sort is stable.
     let ascends = if STABLE { end > 1 } else { end > 1 && less(&items[0], &items[end - 1]) };
     if ascends || end == items.len() {
         return Run { range: 0..end, order: InRun::Ascending };
@@ -111,7 +111,8 @@ pub(crate) fn first_run<const STABLE: bool, T>(items: &[T], less: impl Fn(&T, &T
     Run { range: 0..end + descending, order: InRun::Descending }
 }
 
-/// Whether it takes less time to merge the first `end` of `n` items, which are long runs, with the others than to sort all of them.
+/// Whether merging the first `end` of `n` items, which are long runs, with the others takes less time than sorting all
+/// of them.
 pub(crate) fn is_long(end: usize, n: usize) -> bool {
     end >= n / if n <= COMPARED { LONG_OF_FEW } else { LONG }
 }
@@ -120,11 +121,11 @@ pub(crate) fn is_long(end: usize, n: usize) -> bool {
 const LONG: usize = 6;
 const LONG_OF_FEW: usize = 2;
 
-/// The least average length of several runs: shorter ones are sorted in less time. At 1,000 keys of 128 bits or elements with a
-/// key, seven runs take as long to merge as to sort, at 3,000 two thirds as long.
+/// The minimum average length of several runs; shorter ones are sorted in less time. For 128-bit keys or elements with
+/// a key, merging seven runs takes as long as sorting at 1,000 items, and two thirds of that time at 3,000.
 const SHORT_RUN: usize = 256;
 
-/// Whether items at equal distances are in order: then there may be long runs, though the first is short.
+/// Whether items at equal distances are in order. There may then be long runs although the first one is short.
 fn looks_in_order<T>(items: &[T], less: impl Fn(&T, &T) -> bool) -> bool {
     let apart = items.len() / LOOKS;
     (1..LOOKS).all(|i| !less(&items[i * apart], &items[(i - 1) * apart]))
@@ -132,7 +133,8 @@ fn looks_in_order<T>(items: &[T], less: impl Fn(&T, &T) -> bool) -> bool {
 
 const LOOKS: usize = 16;
 
-/// Merges neighbouring parts of items, of which the first begins at `start`, by halves of about as many items. Each part is sorted.
+/// Merges neighbouring sorted parts of items, the first of which begins at `start`. Merges two halves with about the
+/// same number of items, recursively.
 fn merge<T>(
     items: &mut [T],
     start: usize,
@@ -154,7 +156,8 @@ fn merge_room(start: usize, ends: &[usize]) -> usize {
     (middle - start).min(end - middle).max(merge_room(start, first)).max(merge_room(middle, second))
 }
 
-/// The ends of parts on either side of the one that is nearest to the middle. `None` if there is only one part.
+/// The ends of the parts before and after the part boundary that is nearest to the middle. `None` if there is only one
+/// part.
 fn halves(start: usize, ends: &[usize]) -> Option<(&[usize], &[usize])> {
     let [inner @ .., end] = ends else { return None };
     let middle = start.midpoint(*end);
@@ -162,7 +165,7 @@ fn halves(start: usize, ends: &[usize]) -> Option<(&[usize], &[usize])> {
     Some(ends.split_at(nearest + 1))
 }
 
-/// Sorts up to [`FEW`] items if they begin with a long run, with `sort` for the others, and returns whether they do.
+/// If up to [`FEW`] items begin with a long run, sorts them, with `sort` for the other items. Returns whether they do.
 #[inline]
 pub(crate) fn sort_few<const STABLE: bool, T>(
     items: &mut [T],
@@ -181,7 +184,7 @@ pub(crate) fn sort_few<const STABLE: bool, T>(
     true
 }
 
-/// Puts a run in ascending order, and inserts the items that follow it, if they are few. Returns whether they are.
+/// Puts a run in ascending order, and inserts the items after it if they are few. Returns whether they are.
 fn insert_others<T>(items: &mut [T], run: &Run, less: impl Fn(&T, &T) -> bool) -> bool {
     let (start, n) = (run.range.end, items.len());
     if run.order == InRun::Descending {
@@ -198,8 +201,8 @@ fn insert_others<T>(items: &mut [T], run: &Run, less: impl Fn(&T, &T) -> bool) -
     true
 }
 
-/// Merges two sorted parts by way of the stack, if there is room for the shorter. This is a function of its own that calls no
-/// sort: sorts call each other, and each would hold that room.
+/// Merges two sorted parts using the stack, if there is room for the shorter. This is a separate function that calls no
+/// sort, because sorts call each other, and each call would hold that room.
 #[inline(never)]
 fn merge_few<T>(items: &mut [T], start: usize, less: impl Fn(&T, &T) -> bool) {
     let room = start.min(items.len() - start);
@@ -210,11 +213,12 @@ fn merge_few<T>(items: &mut [T], start: usize, less: impl Fn(&T, &T) -> bool) {
     }
 }
 
-/// Items for which there is room on the stack, and their bytes at most.
+/// The maximum number of items for which there is room on the stack, and their maximum bytes.
 const ROOM_ON_STACK: usize = 64;
 const ROOM_ON_STACK_BYTES: usize = 4 << 10;
 
-/// The comparison of integers under a transform, named by the caller. It is chosen here once, not again for every key.
+/// Calls the given code with the comparison of integers under a transform. Choosing it once, here, avoids a choice for
+/// every key.
 macro_rules! with_less {
     ($transform:expr, |$less:ident| $work:expr) => {
         if $transform.is_identity() {
@@ -231,12 +235,12 @@ macro_rules! with_less {
     };
 }
 
-/// [`LongRuns::of`] integers, whose sorts need not be stable.
+/// [`LongRuns::of`] for integers, whose sorts need not be stable.
 pub(crate) fn of_integers<B: Bits>(keys: &[B], transform: Transform<B>) -> Option<LongRuns> {
     with_less!(transform, |less| LongRuns::of::<false, B>(keys, MOST_RUNS, less))
 }
 
-/// [`sort_few`] of integers.
+/// [`sort_few`] for integers.
 pub(crate) fn sort_few_integers<B: Bits>(
     keys: &mut [B],
     transform: Transform<B>,
@@ -245,7 +249,7 @@ pub(crate) fn sort_few_integers<B: Bits>(
     with_less!(transform, |less| sort_few::<false, B>(keys, less, sort))
 }
 
-/// [`LongRuns::sort`] of integers.
+/// [`LongRuns::sort`] for integers.
 pub(crate) fn sort_integers<B: Bits>(
     keys: &mut [B],
     runs: &LongRuns,

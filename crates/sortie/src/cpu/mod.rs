@@ -33,7 +33,7 @@ use crate::Index;
 use crate::request::Budget;
 use crate::ways::CpuWay;
 
-/// How the engine is to sort, and what it may use.
+/// How the engine must sort, and which resources it may use.
 #[derive(Debug, Clone, Copy)]
 pub struct Job {
     pub way: CpuWay,
@@ -42,7 +42,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// The job of a part, for which so much more is held.
+    /// The job for a part of a sort that holds `bytes` more bytes.
     pub fn holding(&self, bytes: usize) -> Job {
         Job { budget: self.budget.holding(bytes), ..*self }
     }
@@ -56,12 +56,12 @@ fn split_at_ranges<'a, T>(mut items: &'a mut [T], ranges: &[Range<usize>]) -> Ve
         .collect()
 }
 
-/// Puts `v[indices[i]]` at index `i`, for all `i`. `indices`, a permutation, is used up.
+/// Puts `v[indices[i]]` at index `i`, for all `i`. `indices`, a permutation, is overwritten.
 pub(crate) fn permute<T, I: Index>(v: &mut [T], indices: &mut [I]) {
     permute_by(v.len(), indices, |a, b| v.swap(a, b));
 }
 
-/// [`permute`] for rows of so many bytes.
+/// [`permute`] for rows of `each` bytes.
 pub(crate) fn permute_rows(rows: &mut [u8], each: usize, indices: &mut [usize]) {
     permute_by(indices.len(), indices, |a, b| {
         let (low, high) = (a.min(b), a.max(b));
@@ -78,7 +78,7 @@ fn permute_pairs<K, V, I: Index>(keys: &mut [K], payload: &mut [V], indices: &mu
     });
 }
 
-/// Walks the cycles of a permutation of `n` indices by exchanges; a place that is done refers to itself.
+/// Follows the cycles of a permutation of `n` indices by exchanges. An index that is done refers to itself.
 fn permute_by<I: Index>(n: usize, indices: &mut [I], mut swap: impl FnMut(usize, usize)) {
     for start in 0..n {
         let mut hole = start;

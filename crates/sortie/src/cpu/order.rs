@@ -1,11 +1,12 @@
-//! The order of the codes in a bucket, by a vectorised sort of packed words: the first bits of each code that tell
-//! the bucket's codes apart, and its place. The place breaks ties, so the order is stable although the sort is not.
+//! Finds the order of the codes in a bucket by a vectorised sort of packed words. A word consists of the leading bits
+//! that distinguish the bucket's codes, and the index of the code. The index breaks ties, so the order is stable
+//! although the sort is not.
 //!
-//! Few distinct codes need no sort: they are ranked and counted (`ranks.rs`).
+//! Codes with few distinct values need no sort: they are ranked and counted (`ranks.rs`).
 //!
-//! Where a word is too narrow for all bits that tell codes apart, the lowest are dropped, and the few groups of
-//! words that then look equal are put in order by themselves: short ones by insertion, long ones by the same means on
-//! the bits that were dropped.
+//! If a word is too narrow for all bits that distinguish codes, the lowest ones are dropped. The few groups of words
+//! that then look equal are ordered separately: short groups by insertion, long ones in the same way by the dropped
+//! bits.
 
 use super::by_code::has_few_codes;
 use super::few::{Room, fill, room};
@@ -15,7 +16,7 @@ use super::vector::{self, Isa};
 use crate::cpu::tuning::{INSERT_UP_TO, NARROW_SLACK_BITS, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE};
 use crate::key::{Bits, Transform};
 
-/// Finds the order of codes; kept from bucket to bucket for its memory.
+/// Finds the order of codes. Its memory is reused from bucket to bucket.
 #[derive(Debug)]
 pub(crate) struct Orderer<B> {
     codes: Vec<B>,
@@ -40,7 +41,7 @@ impl<B> Default for Orderer<B> {
 #[derive(Debug)]
 pub enum Found<'a> {
     AsIs,
-    /// At the indices in these words, under a mask.
+    /// The indices are in these words, under a mask.
     Narrow(&'a [u32], u32),
     Wide(&'a [u64], u64),
 }
@@ -62,7 +63,8 @@ impl Found<'_> {
 }
 
 impl<B: CpuSorts> Orderer<B> {
-    /// Calls `put(to, from)` for each index `to`, in ascending order, where the code at `from` belongs. Stable. O(n log n).
+    /// Calls `put(to, from)` for each index `to` in ascending order, where `from` is the index of the code that belongs
+    /// there. Stable. O(n log n).
     #[inline]
     pub(crate) fn order(
         &mut self,
@@ -70,7 +72,7 @@ impl<B: CpuSorts> Orderer<B> {
         isa: Isa,
         put: impl FnMut(usize, usize),
     ) {
-        // A bucket of one code may have all items: it is not copied.
+        // A bucket with a single code may have all items, so it is not copied.
         if codes.clone().is_sorted() {
             return Found::AsIs.put(codes.len(), put);
         }
@@ -82,7 +84,7 @@ impl<B: CpuSorts> Orderer<B> {
         }
     }
 
-    /// [`Orderer::order`] of keys.
+    /// [`Orderer::order`] for keys.
     #[inline]
     pub(crate) fn order_keys(
         &mut self,
@@ -117,7 +119,7 @@ pub(crate) fn find<'w, B: CpuSorts>(codes: &[B], words: &'w mut Words) -> Found<
         *ranks = Vec::new();
     }
     let split = vector::compiled_for!(isa, || Split::of(codes.iter().copied()));
-    // A narrow word sorts twice as fast, as long as it leaves few codes tied.
+    // A narrow word sorts twice as fast, if it leaves few codes tied.
     let narrow_bits = 32u32.saturating_sub(split.place_bits);
     if split.place_bits < 32
         && narrow_bits >= split.span.min(split.place_bits + NARROW_SLACK_BITS)
@@ -131,7 +133,7 @@ pub(crate) fn find<'w, B: CpuSorts>(codes: &[B], words: &'w mut Words) -> Found<
     }
 }
 
-/// The stable order of up to [`FEW`](crate::cpu::tuning::FEW) codes, of which there are some: a permutation.
+/// The stable order of up to [`FEW`](crate::cpu::tuning::FEW) codes, and at least one: a permutation.
 pub(crate) fn order_few<'r, B: CpuSorts>(order: &'r mut Room<u32>, codes: &[B]) -> &'r mut [u32] {
     let isa = Isa::detect();
     let split = vector::compiled_for!(isa, || Split::of(codes.iter().copied()));
@@ -156,17 +158,17 @@ fn order_few_packed<'r, B: CpuSorts, W: Bits>(
     vector::compiled_for!(isa, || fill(order, words.iter().map(|&word| split.place(word) as u32)))
 }
 
-/// How a word falls into bits of a code and bits of a place.
+/// How a word is divided into bits of a code and bits of an index.
 #[derive(Clone, Copy)]
 pub(super) struct Split<B> {
     low: B,
-    /// Bits that tell the codes apart.
+    /// The number of bits that distinguish the codes.
     span: u32,
     place_bits: u32,
 }
 
 impl<B: Bits> Split<B> {
-    /// Of codes, of which there are some.
+    /// The split for codes, of which there is at least one.
     #[inline(always)]
     pub(super) fn of(codes: impl ExactSizeIterator<Item = B>) -> Self {
         let (n, ends) = (codes.len(), (B::MAX, B::ZERO));
@@ -178,7 +180,7 @@ impl<B: Bits> Split<B> {
         }
     }
 
-    /// Low bits that words of this width have no room for.
+    /// The number of low bits for which words of this width have no room.
     #[inline(always)]
     pub(super) fn dropped<W: Bits>(&self) -> u32 {
         self.span.saturating_sub(W::WIDTH - self.place_bits)
@@ -190,7 +192,7 @@ impl<B: Bits> Split<B> {
         W::from_low(prefix << self.place_bits | place as u64)
     }
 
-    /// The dropped bits of a code, and its place. Only where both fit a word.
+    /// The dropped bits of a code, and its index. Only if both fit in a word.
     #[inline(always)]
     fn second_word<W: Bits>(&self, code: B, place: usize) -> W {
         let dropped = code.wrapping_sub(self.low).low() & ((1 << self.dropped::<W>()) - 1);
@@ -216,7 +218,7 @@ fn sort_words<B: CpuSorts, W: Bits>(words: &mut [W], codes: &[B], split: Split<B
     order_ties(words, split, |place| codes[place], isa);
 }
 
-/// Puts groups of words with equal prefixes in the order of their codes, which `code_at` knows by their places.
+/// Orders groups of words with equal prefixes by their codes. `code_at` returns the code at an index.
 pub(super) fn order_ties<B: CpuSorts, W: Bits>(
     words: &mut [W],
     split: Split<B>,
@@ -228,12 +230,13 @@ pub(super) fn order_ties<B: CpuSorts, W: Bits>(
     }
     let prefix = |word: W| word.low() >> split.place_bits;
     let code = |word: W| code_at(split.place(word));
-    // Equal codes are in order already, and mostly there are no others. Without a branch.
+    // Usually no words tie. This check has no branch for each pair.
     let tied = |pair: &[W]| prefix(pair[0]) == prefix(pair[1]);
     if !vector::compiled_for!(isa, || words.windows(2).fold(false, |any, pair| any | tied(pair))) {
         return;
     }
-    // Few are tied, or many. The codes, which may lie apart or be costly, are asked for where they matter.
+    // Usually tied codes are equal, and already in order. Codes may be far apart or expensive to get, so only tied ones
+    // are compared.
     let disordered = |pair: &[W]| tied(pair) && code(pair[0]) > code(pair[1]);
     if !words.windows(2).any(disordered) {
         return;
@@ -258,12 +261,12 @@ pub(super) fn order_ties<B: CpuSorts, W: Bits>(
                 group[hole] = word;
             }
         } else if group[1..].iter().all(|&word| code(word) == code(group[0])) {
-            // They are in order.
+            // They are already in order.
         } else if split.dropped::<W>() + split.place_bits <= W::WIDTH {
             group.iter_mut().for_each(|word| *word = split.second_word(code(*word), split.place(*word)));
             vector::sort(group, isa);
         } else {
-            // Their indices ascend, so the order among them is stable too.
+            // Their indices ascend, so this order is stable too.
             let unordered = group.to_vec();
             let tied: Vec<B> = unordered.iter().map(|&word| code(word)).collect();
             let mut words = Words::default();

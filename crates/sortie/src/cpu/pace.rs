@@ -19,7 +19,7 @@ use crate::key::Bits;
 const PROBES: usize = 128;
 const FALLS_IN_ORDER: usize = 8;
 
-/// Picoseconds per byte: the lowest measurement, or `u64::MAX` before the first one.
+/// The lowest measurement in picoseconds per byte, or `u64::MAX` before the first one.
 struct Rates {
     /// For partitions of more keys than the caches next to a core hold.
     far: AtomicU64,

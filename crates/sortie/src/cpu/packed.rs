@@ -1,8 +1,9 @@
-//! The indices of keys in order, by words of 64 bits: the leading bits of a key's code, and its index. The words are sorted as keys
-//! alone, in place.
+//! Computes the sorting indices of keys with words of 64 bits: the leading bits of a key's code, and its index. The
+//! words are sorted in place as keys alone.
 //!
-//! Many keys: a distribution of codes with their indices moves twice as many bytes, and each of its buckets is then packed into
-//! words all the same. Keys of elements: the words are the only scratch that the order takes.
+//! For many keys, this is faster than distributing codes with indices, which moves twice as many bytes, and packs each
+//! bucket into words anyway. For elements with keys, the words are the only scratch memory that finding the order
+//! takes.
 
 use std::mem::MaybeUninit;
 
@@ -18,7 +19,7 @@ use crate::parallel::{self, ITEMS_A_TASK};
 use crate::scratch::Scratch;
 use crate::{Error, Index, Report};
 
-/// Writes the indices of keys in order. Returns false, and has written none, if many keys would tie by their words.
+/// Writes the sorting indices of keys. If many keys would tie by their words, writes nothing and returns false.
 pub(super) fn argsort<B: CpuSorts, I: Index>(
     keys: &[B],
     transform: Transform<B>,
@@ -37,7 +38,7 @@ pub(super) fn argsort<B: CpuSorts, I: Index>(
         return Ok(false);
     }
     let bytes = n * size_of::<u64>();
-    // In place of a copy of the pairs, which takes as much or more.
+    // This replaces a copy of the pairs, which takes at least as much memory.
     report.scratch_peak = 0;
     job.budget.scratch(bytes, "", report)?;
     let mut room = Scratch::<u64>::new(n)?;
@@ -52,7 +53,7 @@ pub(super) fn argsort<B: CpuSorts, I: Index>(
             });
         });
     });
-    // SAFETY: all were just written.
+    // SAFETY: all words were just written.
     let words = unsafe { room.written_mut() };
     report.absorb(u64::sort(words, Transform::IDENTITY, &job.holding(bytes))?);
     report.phase_of_one("finish", bytes, size_of_val(indices), || {
@@ -62,8 +63,8 @@ pub(super) fn argsort<B: CpuSorts, I: Index>(
     Ok(true)
 }
 
-/// The indices of codes of at most 64 bits in order, written to `words`, which has room for as many. Stable. `None` if a sample
-/// shows few distinct codes. Calls `code` once for each index, and again where codes tie by their words.
+/// Writes the sorting indices of codes of at most 64 bits to `words`, which has room for them. Stable. `None` if a
+/// sample shows few distinct codes. Calls `code` once for each index, and again for codes whose words tie.
 pub(crate) fn order<B: CpuSorts>(
     code: impl Fn(usize) -> B,
     words: &mut [MaybeUninit<u64>],

@@ -1,5 +1,5 @@
-//! Keys of fixed width with a payload, or the indices of such keys: a stable distribution into scratch, then each
-//! bucket comes back in order.
+//! Sorts keys of fixed width with a payload, or computes the indices of such keys: a stable distribution into scratch
+//! memory, from which each bucket is copied back in order.
 
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
@@ -55,7 +55,7 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
     {
         let shorter = runs.iter().map(|run| run.range.len()).min().unwrap_or(0);
         let held = shorter * (size_of::<B>() + size_of::<V>());
-        // In place of a copy of all.
+        // This replaces a copy of everything.
         report.scratch_peak = 0;
         job.budget.scratch(held, "", &mut report)?;
         let mut room = Copies::new(shorter)?;
@@ -87,13 +87,13 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
     let read = bytes + size_of_val(keys);
     let mut scattered = report.phase_by_thread("distribute", job.budget.threads, read, bytes, |work| {
         let source = Pointers::of(payload);
-        // SAFETY: each payload is moved to scratch once, and below back into the slice, as a permutation; nothing
-        // between panics.
+        // SAFETY: each payload is moved to scratch memory once, and moved back into the slice below, as a permutation.
+        // Nothing in between panics.
         let payload = |place| unsafe { source.at(place).read() };
         scatter::distribute(scratch, keys, transform, payload, job, isa, work)
     });
     report.phase_by_thread("finish", job.budget.threads, bytes, bytes, |work| {
-        // SAFETY: all payloads have been moved out; every place is written again.
+        // SAFETY: all payloads have been moved out, and every position is written again.
         let payload = unsafe {
             std::slice::from_raw_parts_mut(payload.as_mut_ptr().cast::<MaybeUninit<V>>(), payload.len())
         };
@@ -107,7 +107,7 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
             |orderer: &mut Orderer<B>, pairs, (to_keys, to_payload)| {
                 orderer.order(pairs.iter().map(Pair::code), isa, |to, from| {
                     to_keys[to] = transform.decode(pairs[from].code());
-                    // SAFETY: each place of the bucket is moved once.
+                    // SAFETY: each payload of the bucket is moved once.
                     to_payload[to].write(unsafe { pairs[from].payload() });
                 });
             },
@@ -116,8 +116,8 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
     Ok(report)
 }
 
-/// Sorts keys of few distinct codes by the ranks of those, and their payloads with them. Returns false, and has moved nothing,
-/// if there are more codes. Takes no more scratch than a copy of both.
+/// Sorts keys with few distinct codes by the ranks of the codes, and moves the payloads with them. If there are more
+/// codes, moves nothing and returns false. Takes no more scratch memory than a copy of both.
 fn sort_by_rank<B: CpuSorts, V>(
     keys: &mut [B],
     payload: &mut [V],
@@ -135,17 +135,17 @@ fn sort_by_rank<B: CpuSorts, V>(
     let (read, written) = (2 * size_of_val(payload), size_of_val(keys) + 2 * size_of_val(payload));
     report.phase_of_one("finish", read, written, || {
         ranked.write_keys(keys, transform);
-        // SAFETY: as many items. Each comes back once, and nothing panics meanwhile.
+        // SAFETY: both have the same number of items. Each is moved back once, and nothing panics in between.
         unsafe {
             std::ptr::copy_nonoverlapping(payload.as_ptr(), copy.as_mut_ptr().cast(), n);
         }
-        // SAFETY: each index is the target once and the source once; what is overwritten was moved to the copy.
+        // SAFETY: each index is the target once and the source once; the overwritten payload was moved to the copy.
         ranked.place(|to, from| unsafe { std::ptr::write(&mut payload[to], copy[from].assume_init_read()) });
     });
     Ok(true)
 }
 
-/// The ranks of keys of few distinct codes, written to `ranks`. None if there are more codes.
+/// The ranks of keys with few distinct codes, written to `ranks`. `None` if there are more codes.
 fn rank<'r, B: CpuSorts>(
     keys: &[B],
     transform: Transform<B>,
@@ -164,19 +164,20 @@ fn rank<'r, B: CpuSorts>(
     Ok(report.phase_of_one("profile", size_of_val(keys), n, || distinct.rank(keys, transform, ranks)))
 }
 
-/// Whether so many keys are put in order without a distribution.
+/// Whether `n` keys are ordered without a distribution.
 fn is_ordered_at_once<B>(n: usize, job: &Job, report: &mut Report) -> bool {
     let many = n > PAIRS_A_BUCKET;
     let too_many = n > PAIRS_AT_ONCE || job.budget.threads > 1;
     !many || (!too_many && job.budget.scratch(words(n, size_of::<B>()), "", report).is_ok())
 }
 
-/// Scratch in bytes to order `n` keys of `key` bytes without a distribution. 0 if they are too many for that.
+/// The scratch memory in bytes to order `n` keys of `key` bytes without a distribution. 0 if they are too many for
+/// that.
 pub(crate) fn words(n: usize, key: usize) -> usize {
     if n <= PAIRS_AT_ONCE { n * (key + size_of::<u64>()) } else { 0 }
 }
 
-/// Calls `put(to, from)` for each index, of keys that are one bucket.
+/// Calls `put(to, from)` for each index of keys that are one bucket.
 fn order_keys<B: CpuSorts>(keys: &[B], transform: Transform<B>, put: impl FnMut(usize, usize)) {
     Orderer::default().order_keys(keys, transform, Isa::detect(), put);
 }
@@ -192,15 +193,15 @@ impl<B: CpuSorts, V> Copies<B, V> {
         Ok(Copies { keys: Scratch::new(n)?, payload: Scratch::new(n)? })
     }
 
-    /// Moves as many keys and payloads by way of the copy: `order` gets the copied keys, and moves each index once.
+    /// Reorders keys and payloads using the copy. `order` gets the copied keys, and must move each index once.
     fn bring(&mut self, keys: &mut [B], payload: &mut [V], order: impl FnOnce(&[B], &mut Mover<B, V>)) {
         for (copy, &key) in self.keys.iter_mut().zip(&*keys) {
             copy.write(key);
         }
         assert!(keys.len() == self.keys.len() && payload.len() == self.payload.len());
-        // SAFETY: all were just written.
+        // SAFETY: all keys were just written.
         let from_keys = unsafe { self.keys.written() };
-        // SAFETY: as many items. Each comes back once, and nothing panics meanwhile.
+        // SAFETY: both have the same number of items. Each is moved back once, and nothing panics in between.
         unsafe {
             std::ptr::copy_nonoverlapping(payload.as_ptr(), self.payload.as_mut_ptr().cast(), payload.len());
         }
@@ -208,7 +209,7 @@ impl<B: CpuSorts, V> Copies<B, V> {
     }
 }
 
-/// Where keys and payloads are, and where they go.
+/// The copies of keys and payloads, and the slices to which they go.
 struct Mover<'a, B, V> {
     from_keys: &'a [B],
     keys: &'a mut [B],
@@ -222,12 +223,13 @@ impl<B: CpuSorts, V> Mover<'_, B, V> {
     #[inline(always)]
     unsafe fn put(&mut self, to: usize, from: usize) {
         self.keys[to] = self.from_keys[from];
-        // SAFETY: the copy holds all payloads, and each is moved out of it once; what is overwritten was moved there.
+        // SAFETY: the copy has all payloads, and each is moved out of it once; the overwritten payload was moved to the
+        // copy.
         unsafe { std::ptr::write(&mut self.payload[to], self.from_payload[from].assume_init_read()) };
     }
 }
 
-/// Writes the indices of the keys in order. Stable.
+/// Writes the sorting indices of the keys. Stable.
 pub(crate) fn argsort<B: CpuSorts, I: Index>(
     keys: &[B],
     indices: &mut [I],
@@ -239,7 +241,7 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(
         compare::check(size_of_val(indices), job)?;
         indices.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_usize(i));
         let code = |i: &I| transform.encode(keys[i.to_usize()]);
-        // Through a pointer, so that its sorts are compiled once a type of index.
+        // A trait object, so its sorts are compiled only once for each type of index.
         let compare: &(dyn Fn(&I, &I) -> Ordering + Sync) = &|a, b| code(a).cmp(&code(b));
         return compare::sort(indices, compare, job);
     }
@@ -260,13 +262,13 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(
                 merge_indices(keys, transform, indices, &runs, job, &mut report)?;
             } else if job.budget.threads == 1 && argsort_by_rank(keys, transform, indices, job, &mut report)?
             {
-                // They are written.
+                // The indices are written.
             } else if n > PAIRS_AT_ONCE
                 && B::WIDTH >= u32::BITS
                 && job.budget.threads <= PACKED_BY_THREADS
                 && packed::argsort(keys, transform, indices, job, &mut report)?
             {
-                // Likewise.
+                // The indices are written.
             } else if is_ordered_at_once::<B>(n, job, &mut report) {
                 report.phase_of_one("finish", scratch, size_of_val(indices), || {
                     order_keys(keys, transform, |to, from| indices[to] = I::from_usize(from));
@@ -281,7 +283,8 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(
     Ok(report)
 }
 
-/// Writes the indices of keys of few distinct codes in order. Returns false, and has written none, if there are more codes.
+/// Writes the sorting indices of keys with few distinct codes. If there are more codes, writes nothing and returns
+/// false.
 fn argsort_by_rank<B: CpuSorts, I: Index>(
     keys: &[B],
     transform: Transform<B>,
@@ -299,7 +302,7 @@ fn argsort_by_rank<B: CpuSorts, I: Index>(
     Ok(true)
 }
 
-/// Writes the indices of two runs of keys in order.
+/// Writes the sorting indices of two runs of keys.
 fn merge_indices<B: CpuSorts, I: Index>(
     keys: &[B],
     transform: Transform<B>,
@@ -318,12 +321,12 @@ fn merge_indices<B: CpuSorts, I: Index>(
     };
     let start = range.start;
     report.absorb(argsort(&keys[start..], &mut indices[start..], transform, job)?);
-    // Less scratch than an argsort of all keys takes.
+    // This takes less scratch memory than an argsort of all keys.
     let mut tail = Scratch::<(B, I)>::new(keys.len() - start)?;
     for (slot, &i) in tail.iter_mut().zip(&indices[start..]) {
         slot.write((code(start + i.to_usize()), i));
     }
-    // SAFETY: all were just written.
+    // SAFETY: all elements were just written.
     let tail = unsafe { tail.written() };
     report.phase_of_one("finish", read, size_of_val(indices), || {
         runs::merge(
@@ -338,7 +341,7 @@ fn merge_indices<B: CpuSorts, I: Index>(
     Ok(())
 }
 
-/// Writes the indices of keys in order; scratch holds them as `P`.
+/// Writes the sorting indices of keys. Scratch memory holds them as `P`.
 fn order_indices<B: CpuSorts, P: Index, I: Index>(
     keys: &[B],
     transform: Transform<B>,
@@ -357,7 +360,7 @@ fn order_indices<B: CpuSorts, P: Index, I: Index>(
         let targets = split_at_ranges(indices, scattered.buckets());
         scatter::finish(&mut scattered, targets, work, |orderer: &mut Orderer<B>, pairs, to_indices| {
             orderer.order(pairs.iter().map(Pair::code), isa, |to, from| {
-                // SAFETY: an index is moved as often as one likes.
+                // SAFETY: an index can be copied any number of times.
                 to_indices[to] = I::from_usize(unsafe { pairs[from].payload() }.to_usize());
             });
         });
@@ -365,7 +368,7 @@ fn order_indices<B: CpuSorts, P: Index, I: Index>(
     Ok(())
 }
 
-/// Whether the job allows the sort of `n` pairs with so much scratch.
+/// Checks that the job allows this much scratch memory for sorting `n` pairs.
 pub(crate) fn check(n: usize, scratch: usize, job: &Job) -> Result<Report, Error> {
     let mut report = Report::default();
     if n > 1 {

@@ -1,9 +1,10 @@
-//! Distribution among threads, in place: partition by a pivot, all threads at once, until each has a range.
+//! Divides keys among threads in place: all threads together partition by a pivot, until each has a range.
 //!
-//! Each thread partitions a stripe; then the keys that lie on the wrong side of the boundary change places, an
-//! equal number on either side. One read and one write of the keys a level, log2(threads) levels, no scratch.
+//! Each thread partitions a stripe. Then the keys on the wrong sides of the boundary are exchanged, an equal number
+//! from each side. Each level reads and writes the keys once. There are log2(threads) levels, and no scratch memory.
 //!
-//! Source: Tsigas and Zhang, "A simple, fast parallel implementation of quicksort" (2003), with stripes in place of blocks.
+//! Source: Tsigas and Zhang, "A simple, fast parallel implementation of quicksort" (2003), with stripes instead of
+//! blocks.
 
 use std::ops::Range;
 
@@ -14,8 +15,8 @@ use crate::key::Bits;
 use crate::parallel;
 use crate::parallel::ITEMS_A_TASK;
 
-/// Splits the keys into at least one range a thread, all keys of a range before those of the next; fewer where equal
-/// keys or their number forbid.
+/// Splits the keys into at least one range for each thread. All keys of a range are before those of the next. There may
+/// be fewer ranges if there are few keys or many equal ones.
 pub(crate) fn split<B: Bits>(keys: &mut [B], threads: usize, isa: Isa) -> Vec<Range<usize>> {
     if threads < 2 || keys.len() < ITEMS_A_TASK {
         return std::iter::once(0..keys.len()).collect();
@@ -36,7 +37,7 @@ pub(crate) fn split<B: Bits>(keys: &mut [B], threads: usize, isa: Isa) -> Vec<Ra
 pub(crate) fn split_in_two<B: Bits>(keys: &mut [B], threads: usize, isa: Isa) -> usize {
     let pivot = distribute::sample(keys.len(), |place| keys[place], PIVOT_SAMPLE, isa)[PIVOT_SAMPLE / 2];
     match partition(keys, pivot, threads, isa) {
-        // The pivot is the least key, and there are many of them: the others go behind.
+        // The pivot is the smallest key, and there are many of it. All others are moved behind it.
         0 if pivot < B::MAX => partition(keys, pivot.wrapping_add(B::from_low(1)), threads, isa),
         left => left,
     }
@@ -51,7 +52,7 @@ fn partition<B: Bits>(keys: &mut [B], pivot: B, threads: usize, isa: Isa) -> usi
     let lefts: Vec<usize> =
         parallel::map(threads, keys.chunks_mut(stripe), |keys| vector::partition(keys, pivot, isa));
     let boundary = lefts.iter().sum();
-    // Stretches of greater keys below the boundary, and of lesser ones above it.
+    // Ranges of greater keys below the boundary, and of lesser keys above it.
     let (mut greater, mut lesser) = (Vec::new(), Vec::new());
     for (i, left) in lefts.into_iter().enumerate() {
         let (start, end) = (i * stripe, keys.len().min((i + 1) * stripe));
@@ -65,7 +66,7 @@ fn partition<B: Bits>(keys: &mut [B], pivot: B, threads: usize, isa: Isa) -> usi
     boundary
 }
 
-/// The slices of `keys`, the first of which has place `at`, at these places.
+/// The slices of `keys` at these positions. `at` is the position of the first key.
 fn cut<B>(mut keys: &mut [B], mut at: usize, places: Vec<Range<usize>>) -> Vec<&mut [B]> {
     let mut slices = Vec::new();
     for range in places.into_iter().filter(|range| !range.is_empty()) {
@@ -77,7 +78,7 @@ fn cut<B>(mut keys: &mut [B], mut at: usize, places: Vec<Range<usize>>) -> Vec<&
     slices
 }
 
-/// Slices of two lists of equal total length, cut to pairs of one length.
+/// Cuts the slices of two lists of equal total length so that they form pairs of equal length.
 fn pairs<'a, B>(a: Vec<&'a mut [B]>, b: Vec<&'a mut [B]>) -> Vec<(&'a mut [B], &'a mut [B])> {
     let mut pairs = Vec::new();
     let mut b = b.into_iter();

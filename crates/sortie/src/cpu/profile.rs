@@ -1,4 +1,4 @@
-//! What one look at the input tells.
+//! Finds out whether the input is already sorted.
 
 use std::ops::Range;
 
@@ -7,13 +7,14 @@ use crate::cpu::vector::{Isa, compiled_for};
 use crate::key::{Bits, Transform};
 use crate::parallel;
 
-/// The least number of keys that several threads check for one run: one thread reads this many in about a millisecond.
+/// The minimum number of keys that several threads check for one run. One thread reads this many in about a
+/// millisecond.
 const PROFILE_PARALLEL_FROM: usize = 1 << 21;
 
-/// Keys that the profile compares before it looks whether the run was broken.
+/// The number of keys that the profile compares before each check whether the run is broken.
 const PROFILE_STRETCH: usize = 1 << 8;
 
-/// Whether the keys are one sorted run already.
+/// Whether the keys are already one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runs {
     /// Each key is at least the one before.
@@ -24,10 +25,10 @@ pub enum Runs {
     Mixed,
 }
 
-/// Looks for one run; stops at the first stretch that breaks it. If `stable`, a descending run has no equal
-/// keys, so that reversing it is stable.
+/// Checks whether the keys are one run. Stops at the first stretch that breaks it. With `stable`, a descending run has
+/// no equal keys, so reversing it is stable.
 pub(crate) fn runs<B: Bits>(keys: &[B], transform: Transform<B>, stable: bool, threads: usize) -> Runs {
-    // The transform is chosen here once, not again for every key.
+    // Choosing the transform once, here, avoids a choice for every key.
     if transform.is_identity() {
         runs_of_codes(keys, |key| key, stable, threads)
     } else if transform.is_integer() {
@@ -61,7 +62,7 @@ fn one_run<B: Bits>(keys: &[B], threads: usize, in_order: impl Fn(B, B) -> bool 
             })
         })
     };
-    // Most inputs break the run at once: no thread is woken for those.
+    // Most inputs break the run at once. No thread is woken for those.
     if threads < 2 || keys.len() <= PROFILE_PARALLEL_FROM || !all(0..1) {
         return all(0..keys.len() - 1);
     }

@@ -5,10 +5,10 @@ use super::by_code::has_few_codes;
 use super::vector::{self, Isa};
 use crate::key::{Bits, Transform};
 
-/// The most distinct codes that are ordered by rank.
+/// The maximum number of distinct codes that are ordered by rank.
 const RANKED: usize = 16;
 
-/// Codes that are ranked together, in vectors.
+/// The number of codes that are ranked together with vector instructions.
 const RANK_BLOCK: usize = 64;
 
 /// Odd multipliers. Each maps most sets of 16 codes to 16 slots; the first that does is used.
@@ -34,7 +34,7 @@ pub(crate) struct Distinct<B> {
 }
 
 impl<B: Bits> Distinct<B> {
-    /// The distinct codes in a sample of `SAMPLE` of `n` keys. None if there are more than 16.
+    /// The distinct codes in a sample of `SAMPLE` of `n` keys. `None` if there are more than 16.
     pub(crate) fn sampled<const SAMPLE: usize>(n: usize, code: impl Fn(usize) -> B) -> Option<Self> {
         if !has_few_codes(n, &code) {
             return None;
@@ -50,7 +50,7 @@ impl<B: Bits> Distinct<B> {
         Some(distinct)
     }
 
-    /// Writes the rank of each key to `ranks`. None if a key has another code.
+    /// Writes the rank of each key to `ranks`. `None` if a key has another code.
     pub(crate) fn rank<'r>(
         self,
         keys: &[B],
@@ -77,7 +77,7 @@ impl<B: Bits> Distinct<B> {
         })
     }
 
-    /// Ranks codes that no vector holds: by a table, in which each of the distinct ones has a slot of its own.
+    /// Ranks codes for which there are no vectors, with a table in which each distinct code has a slot of its own.
     fn rank_by_table(&self, keys: &[B], transform: Transform<B>, ranks: &mut [u8]) -> bool {
         let slot = |code: B, factor: u64| {
             let (low, high) = (code.low(), code.shr(64).low());
@@ -110,7 +110,7 @@ impl<B: Bits> Distinct<B> {
 /// Writes the rank of each code of a block among the distinct ones. Returns false if a code is none of those.
 #[inline(always)]
 fn rank_block<B: Bits>(block: &[B; RANK_BLOCK], distinct: &[B], ranks: &mut [u8]) -> bool {
-    /// More than any rank.
+    /// Greater than any rank.
     const NONE: u64 = u8::MAX as u64;
     let mut found = [B::from_low(NONE); RANK_BLOCK];
     for (rank, &other) in distinct.iter().enumerate() {
@@ -123,7 +123,7 @@ fn rank_block<B: Bits>(block: &[B; RANK_BLOCK], distinct: &[B], ranks: &mut [u8]
     found.iter().fold(true, |all, found| all & (found.low() < NONE))
 }
 
-/// Codes by their ranks among few distinct ones.
+/// Codes by rank among few distinct ones.
 pub(crate) struct Ranked<'r, B> {
     distinct: Distinct<B>,
     ranks: &'r [u8],
@@ -218,7 +218,8 @@ mod tests {
         check(|i| i as u16 * 1000);
         check(|i| i as u32 * 0x0123_4567);
         check(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        // Codes that differ in one half alone, and codes that the first multiplier maps to one slot: it makes them 0, 1, 2, ...
+        // Codes that differ only in one half, and codes that the first multiplier maps to one slot: it turns them into
+        // 0, 1, 2, ...
         check(|i| u128::from(i) << 100);
         let inverse = (0..6).fold(1u64, |inverse, _| {
             inverse.wrapping_mul(2u64.wrapping_sub(RANK_FACTORS[0].wrapping_mul(inverse)))

@@ -1,7 +1,7 @@
-//! Finds two runs and merges them: keys that ascend or descend up to some index and again from there, or that have few
-//! others after them. Merges two sorted parts of any items.
+//! Finds two runs and merges them. Two runs are keys that ascend or descend up to some index and again from there, or a
+//! run followed by few other keys. Also merges two sorted parts of any items.
 //!
-//! Of keys it does not look for more than two runs: sorting takes no longer than merging those.
+//! It does not look for more than two runs of keys, because sorting takes no longer than merging those.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -11,24 +11,24 @@ use super::vector::{self, Isa};
 use crate::cpu::tuning::{MERGED_KEY_PICOSECONDS, MOVED_KEY_PICOSECONDS, TAIL, sort_step_picoseconds};
 use crate::key::{Bits, Transform};
 
-/// A stretch of keys.
+/// A range of keys in some order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
     pub range: Range<usize>,
     pub order: InRun,
 }
 
-/// How the keys of a run follow each other.
+/// The order of the keys in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InRun {
     Ascending,
-    /// Each key is less than the one before, so that reading them backwards is stable.
+    /// Each key is less than the one before, so reading them backwards is stable.
     Descending,
     /// Neither; they are few.
     Mixed,
 }
 
-/// Keys as two runs, if the second is sorted too or has few keys.
+/// The keys as two runs, if the second is sorted too or has few keys.
 pub(crate) fn two<B: Bits>(keys: &[B], transform: Transform<B>) -> Option<[Run; 2]> {
     let first = first_run(keys, transform);
     let (start, n) = (first.range.end, keys.len());
@@ -69,7 +69,7 @@ fn interleaved<B: Bits>(keys: &[B], runs: &[Run; 2], transform: Transform<B>) ->
         let Range { start, end } = run.range;
         transform.encode(keys[if run.order == InRun::Descending { end - 1 - i } else { start + i }])
     };
-    // Keys of the longer run that are less than `bound`, of which there are `low` at least.
+    // The number of keys in the longer run that are less than `bound`. There are at least `low`.
     let less = |bound: B, mut low: usize| {
         let mut high = long.range.len();
         while low < high {
@@ -89,12 +89,12 @@ fn interleaved<B: Bits>(keys: &[B], runs: &[Run; 2], transform: Transform<B>) ->
     mixed
 }
 
-/// Keys of the shorter run that are looked at.
+/// The number of keys of the shorter run that are examined.
 const INTERLEAVING_LOOKS: usize = 4;
 
-/// The longest run that begins with the first key.
+/// The longest run that starts with the first key.
 pub(crate) fn first_run<B: Bits>(keys: &[B], transform: Transform<B>) -> Run {
-    // The transform is chosen here once, not again for every key.
+    // Choosing the transform once, here, avoids a choice for every key.
     if transform.is_integer() {
         first_run_of_codes(keys, |key| transform.encode_integer(key))
     } else {
@@ -109,7 +109,7 @@ fn first_run_of_codes<B: Bits>(keys: &[B], code: impl Fn(B) -> B) -> Run {
     Run { range: 0..end, order: if descends { InRun::Descending } else { InRun::Ascending } }
 }
 
-/// How many of the first keys have codes in order.
+/// How many keys at the start have codes in order.
 #[inline]
 pub(crate) fn end_of_run<B: Bits>(
     keys: &[B],
@@ -130,13 +130,13 @@ pub(crate) fn end_of_run<B: Bits>(
     }
 }
 
-/// Keys at the start of a run that are compared one by one.
+/// The number of keys at the start of a run that are compared one by one.
 const LOOKED_AT_ONE_BY_ONE: usize = 8;
 
-/// Keys of a run that are compared before each check whether it ended.
+/// The number of keys of a run that are compared before each check whether it has ended.
 const RUN_STRETCH: usize = 64;
 
-/// [`end_of_run`] of keys that are in order up to index `start`.
+/// [`end_of_run`] for keys that are in order up to index `start`.
 #[inline(never)]
 fn end_of_long_run<B: Bits>(
     keys: &[B],
@@ -153,7 +153,7 @@ fn end_of_long_run<B: Bits>(
     if start < keys.len() { start + in_a_row(&keys[start..], code, in_order) } else { keys.len() }
 }
 
-/// How many of the first keys have codes in order, compared one by one.
+/// How many keys at the start have codes in order, compared one by one.
 #[inline]
 fn in_a_row<B: Bits>(keys: &[B], code: impl Fn(B) -> B, in_order: impl Fn(B, B) -> bool) -> usize {
     let Some((&first, rest)) = keys.split_first() else { return 0 };
@@ -165,7 +165,7 @@ fn in_a_row<B: Bits>(keys: &[B], code: impl Fn(B) -> B, in_order: impl Fn(B, B) 
     1 + steps.count()
 }
 
-/// Whether all neighbours are in order. Without a branch, where that lets the compiler use vector instructions.
+/// Whether all neighbours are in order. Without a branch if that lets the compiler use vector instructions.
 #[inline(always)]
 pub(crate) fn is_in_order<B: Bits>(keys: &[B], in_order: impl Fn(B, B) -> bool) -> bool {
     if B::WIDTH > 64 {
@@ -179,13 +179,13 @@ pub(crate) fn is_in_order<B: Bits>(keys: &[B], in_order: impl Fn(B, B) -> bool) 
     !broken
 }
 
-/// Calls `put(to, from)` for each index in the order of two sorted runs. Stable; each index comes once.
+/// Calls `put(to, from)` for each index in the merged order of two runs. Stable. Each index occurs once.
 #[inline(always)]
 pub(crate) fn merge<B: Bits>(runs: &[Run; 2], code: impl Fn(usize) -> B, mut put: impl FnMut(usize, usize)) {
     let [mut a, mut b] = [Cursor::of(&runs[0]), Cursor::of(&runs[1])];
     let mut to = 0;
     while a.left > 0 && b.left > 0 {
-        // Without a branch: which run is next cannot be predicted.
+        // Without a branch, because the next run cannot be predicted.
         let second = code(b.at) < code(a.at);
         put(to, if second { b.at } else { a.at });
         a.advance(usize::from(!second));
@@ -200,10 +200,10 @@ pub(crate) fn merge<B: Bits>(runs: &[Run; 2], code: impl Fn(usize) -> B, mut put
     }
 }
 
-/// Merges two runs of keys in place, by way of room for the shorter.
+/// Merges two runs of keys in place, using room for the shorter run.
 ///
 /// # Panics
-/// If the room is shorter than that, before anything has moved.
+/// If the room is too short. Nothing has moved then.
 pub(crate) fn merge_in_place<B: Bits>(
     keys: &mut [B],
     runs: &[Run; 2],
@@ -222,11 +222,11 @@ pub(crate) fn merge_in_place<B: Bits>(
     vector::compiled_for!(isa, || transform.decode_slice(keys));
 }
 
-/// Merges `items[..start]` and `items[start..]`, each of which is sorted, by way of room for the shorter. Stable. If `less` panics,
-/// the items are a permutation of what they were.
+/// Merges `items[..start]` and `items[start..]`, each of which is sorted, using room for the shorter part. Stable. If
+/// `less` panics, the items are a permutation of what they were.
 ///
 /// # Panics
-/// If the room is shorter than the shorter part, before anything has moved.
+/// If the room is too short. Nothing has moved then.
 pub(crate) fn merge_items<T>(
     items: &mut [T],
     start: usize,
@@ -237,8 +237,8 @@ pub(crate) fn merge_items<T>(
     let (first, second) = (start, items.len() - start);
     assert!(room.len() >= first.min(second));
     let (at, room) = (items.as_mut_ptr(), room.as_mut_ptr().cast::<T>());
-    // SAFETY: the room has that many, and overlaps no items. From then on each item is either in the slice or among those that wait
-    // in the room, for which the slice has a gap as long.
+    // SAFETY: the room holds that many items and does not overlap them. From then on, each item is either in the slice
+    // or waits in the room, for which the slice has a gap of the same length.
     unsafe {
         if first <= second {
             std::ptr::copy_nonoverlapping(at, room, first);
@@ -252,7 +252,7 @@ pub(crate) fn merge_items<T>(
     }
 }
 
-/// Items that wait in scratch, and the gap in the slice that they fill when this is dropped.
+/// Items that wait in the room. When this is dropped, they fill the gap in the slice.
 struct Waiting<T> {
     from: *const T,
     left: usize,
@@ -261,22 +261,22 @@ struct Waiting<T> {
 
 impl<T> Drop for Waiting<T> {
     fn drop(&mut self) {
-        // SAFETY: the gap has as many.
+        // SAFETY: the gap has this length.
         unsafe { std::ptr::copy_nonoverlapping(self.from, self.to, self.left) };
     }
 }
 
-/// Merges the first part, which waits, with the second.
+/// Merges the first part, which waits in the room, with the second.
 ///
 /// # Safety
-/// The second part lies from `next` to `end`, right behind the gap, which is as long as the first.
+/// The second part is at `next..end`, directly after the gap, which is as long as the first part.
 unsafe fn merge_items_forwards<T>(
     first: &mut Waiting<T>,
     mut next: *const T,
     end: *const T,
     less: impl Fn(&T, &T) -> bool,
 ) {
-    // SAFETY: of each run no more is read than is left, and the gap is as long as what waits.
+    // SAFETY: no more items of a part are read than are left, and the gap is as long as the waiting part.
     unsafe {
         while first.left > 0 && next < end {
             let of_first = first.left.min(MERGED_AT_ONCE);
@@ -291,7 +291,7 @@ unsafe fn merge_items_forwards<T>(
                 first.to = first.to.add(of_first);
                 first.left -= of_first;
             } else {
-                // Without a branch: which run is next cannot be predicted.
+                // Without a branch, because the next run cannot be predicted.
                 let steps = if of_first.min(of_second) == MERGED_AT_ONCE { MERGED_AT_ONCE } else { 1 };
                 for _ in 0..steps {
                     let second = less(&*next, &*first.from);
@@ -306,12 +306,12 @@ unsafe fn merge_items_forwards<T>(
     }
 }
 
-/// Merges the second part, which waits, with the first.
+/// Merges the second part, which waits in the room, with the first.
 ///
 /// # Safety
-/// The first part lies from `start` up to the gap, which is as long as the second.
+/// The first part is from `start` up to the gap, which is as long as the second part.
 unsafe fn merge_items_backwards<T>(second: &mut Waiting<T>, start: *const T, less: impl Fn(&T, &T) -> bool) {
-    // SAFETY: of each run no more is read than is left, and the gap is as long as what waits.
+    // SAFETY: no more items of a part are read than are left, and the gap is as long as the waiting part.
     unsafe {
         while second.left > 0 && start < second.to {
             let of_first = (second.to.cast_const().offset_from(start) as usize).min(MERGED_AT_ONCE);
@@ -338,10 +338,10 @@ unsafe fn merge_items_backwards<T>(second: &mut Waiting<T>, start: *const T, les
     }
 }
 
-/// Merges two runs of keys in place and moves each payload with its key. Stable.
+/// Merges two runs of keys in place, and moves each payload with its key. Stable.
 ///
 /// # Panics
-/// If the room is shorter than the shorter run, or keys cannot be decoded from their codes, before anything has moved.
+/// If the room is too short, or keys cannot be decoded from their codes. Nothing has moved then.
 pub(crate) fn merge_pairs_in_place<B: Bits, V>(
     keys: &mut [B],
     payload: &mut [V],
@@ -359,10 +359,10 @@ pub(crate) fn merge_pairs_in_place<B: Bits, V>(
         }
     }
     let start = runs[1].range.start;
-    // SAFETY: `MaybeUninit<V>` has the layout of V and drops nothing. The merge does not panic, and after it each payload is
-    // in the slice once.
+    // SAFETY: `MaybeUninit<V>` has the layout of V, and dropping it does nothing. The merge does not panic. After it,
+    // each payload is in the slice once.
     let payload = unsafe { std::slice::from_raw_parts_mut(payload.as_mut_ptr().cast(), payload.len()) };
-    // Codes compare in less time.
+    // Codes are faster to compare.
     let isa = Isa::detect();
     vector::compiled_for!(isa, || transform.encode_slice(keys));
     if start <= keys.len() - start {
@@ -384,10 +384,10 @@ pub(crate) struct Rows<'a, B, V> {
     pub payload: &'a mut [MaybeUninit<V>],
 }
 
-/// Keys of one run that are moved at once where all of them come before the other's next.
+/// The number of keys of one run that are moved at once if all of them come before the next key of the other.
 const MERGED_AT_ONCE: usize = 16;
 
-/// Merges codes and their payloads. The first run waits in the room.
+/// Merges codes and their payloads while the first run waits in the room.
 fn merge_forwards<B: Bits, V>(
     keys: &mut [B],
     payload: &mut [MaybeUninit<V>],
@@ -410,7 +410,7 @@ fn merge_forwards<B: Bits, V>(
             copy(&first_payload[a..][..of_first], &mut payload[to..][..of_first]);
             a += of_first;
         } else {
-            // Without a branch: which run is next cannot be predicted.
+            // Without a branch, because the next run cannot be predicted.
             let steps = if of_first.min(of_second) == MERGED_AT_ONCE { MERGED_AT_ONCE } else { 1 };
             for to in to..to + steps {
                 let second = keys[b] < first[a];
@@ -426,7 +426,7 @@ fn merge_forwards<B: Bits, V>(
     copy(&first_payload[a..][..left], &mut payload[to..][..left]);
 }
 
-/// The same, where the second run waits in the room.
+/// Merges codes and their payloads while the second run waits in the room.
 fn merge_backwards<B: Bits, V>(
     keys: &mut [B],
     payload: &mut [MaybeUninit<V>],
@@ -465,7 +465,7 @@ fn merge_backwards<B: Bits, V>(
 /// A bitwise copy. Only one of the two may be used as a `V`.
 #[inline(always)]
 fn same<V>(of: &MaybeUninit<V>) -> MaybeUninit<V> {
-    // SAFETY: these bits mean nothing by themselves.
+    // SAFETY: these bits are only used as one `V`.
     unsafe { std::ptr::read(of) }
 }
 
@@ -473,21 +473,21 @@ fn same<V>(of: &MaybeUninit<V>) -> MaybeUninit<V> {
 fn copy_within<V>(items: &mut [MaybeUninit<V>], from: Range<usize>, to: usize) {
     assert!(from.start <= from.end && from.end.max(to + from.len()) <= items.len());
     let at = items.as_mut_ptr();
-    // SAFETY: both ranges lie within the slice.
+    // SAFETY: both ranges are within the slice.
     unsafe { std::ptr::copy(at.add(from.start), at.add(to), from.len()) };
 }
 
 /// Copies bitwise.
 fn copy<V>(from: &[MaybeUninit<V>], to: &mut [MaybeUninit<V>]) {
     assert_eq!(from.len(), to.len());
-    // SAFETY: both have so many, and a reference that may write overlaps no other.
+    // SAFETY: both have the same length, and a mutable reference overlaps no other.
     unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_mut_ptr(), from.len()) };
 }
 
-/// Where a merge is in a run.
+/// The position of a merge in a run.
 struct Cursor {
     at: usize,
-    /// 1 forwards, -1 backwards.
+    /// 1 for forwards, -1 for backwards.
     step: usize,
     left: usize,
 }
@@ -512,7 +512,7 @@ impl Cursor {
 mod tests {
     use super::*;
 
-    /// Merges keys that are two runs, whose payloads own memory, and compares with std's stable sort.
+    /// Merges keys that are two runs, with payloads that own memory, and compares with std's stable sort.
     fn check(keys: &[u32]) {
         let transform = Transform::IDENTITY;
         let payload: Vec<String> = (0..keys.len()).map(|i| i.to_string()).collect();
@@ -530,7 +530,7 @@ mod tests {
         assert!(keys.into_iter().zip(payload).eq(expected));
     }
 
-    /// Wherever the comparison panics, no item is lost, and none is there twice.
+    /// Wherever the comparison panics, no item is lost or duplicated.
     #[test]
     fn a_comparison_that_panics_leaves_a_permutation() {
         for (n, start) in [(50, 20), (50, 30), (90, 5)] {
@@ -566,7 +566,7 @@ mod tests {
                 if start >= n {
                     continue;
                 }
-                // Runs that take turns, by one key and by many; that lie apart; and with equal keys.
+                // Runs that alternate by one key and by many, runs that are apart, and runs with equal keys.
                 for (step, apart) in [(2, 1), (40, 3), (2, 1000), (1, 0)] {
                     let ascending = |from: usize, i: usize| (from * apart + 1 + i / 2 * step) as u32;
                     let first: Vec<u32> = (0..start).map(|i| ascending(1, i) + 2).collect();
@@ -579,7 +579,7 @@ mod tests {
                         check(&[&*second, &*first].concat());
                     }
                 }
-                // Keys that descend, without equal ones, and go up again from a key between.
+                // Keys that descend without equal ones, and then ascend from a key in between.
                 let down = (0..start).map(|i| 10_000 - 3 * i as u32);
                 let up = (0..n - start).map(|i| 10_001 - 3 * start as u32 + 5 * i as u32);
                 let keys: Vec<u32> = down.chain(up).collect();

@@ -40,7 +40,7 @@ impl<B: Bits, P> Pair<B, P> {
     /// The payload must not be moved out again.
     #[inline(always)]
     pub(crate) unsafe fn payload(&self) -> P {
-        // SAFETY: the distribution wrote it; unaligned, since the pair is packed.
+        // SAFETY: the distribution wrote it; the read is unaligned, because the pair is packed.
         unsafe { (&raw const self.payload).cast::<P>().read_unaligned() }
     }
 }
@@ -67,7 +67,7 @@ impl<B, P> Scattered<B, P> {
 /// compared with the pairs.
 const PAIR_BYTES: usize = 8;
 
-/// Distributes keys with their payloads into scratch memory, to as many buckets as are worth it.
+/// Distributes keys with their payloads into scratch memory, to a suitable number of buckets.
 pub(crate) fn distribute<B: Bits, P: Send>(
     scratch: Scratch<Pair<B, P>>,
     keys: &[B],
@@ -86,7 +86,7 @@ pub(crate) fn distribute<B: Bits, P: Send>(
     scatter(scratch, keys, transform, payload, &classifier, isa, work)
 }
 
-/// Runs `sort` on every bucket and its target, with a state that each thread keeps.
+/// Runs `sort` on every bucket and its target. Each thread reuses a state.
 pub(crate) fn finish<B: Bits, P: Send, T: Send, S: Default + Send>(
     scattered: &mut Scattered<B, P>,
     targets: Vec<T>,
@@ -132,7 +132,7 @@ fn scatter<B: Bits, P: Send>(
         classify(&keys[stripe.clone()], transform, classifier, isa, |_, _, bucket| counts[bucket] += 1);
         counts
     });
-    // Turn the counts of each stripe into where it starts in each bucket.
+    // Turns the counts of each stripe into its start in each bucket.
     let mut buckets = Vec::with_capacity(classifier.buckets());
     let mut at = 0;
     for bucket in 0..classifier.buckets() {
@@ -165,7 +165,7 @@ fn classify<B: Bits>(
     isa: Isa,
     take: impl FnMut(usize, B, usize),
 ) {
-    // The transform is chosen here once, not again for every key.
+    // Choosing the transform once, here, avoids a choice for every key.
     if transform.is_identity() {
         classify_with(keys, |key| key, classifier, isa, take);
     } else {
@@ -223,7 +223,7 @@ impl<T> Pointers<T> {
     /// `place` is within the slice, which still exists, and no other thread uses that position.
     #[inline(always)]
     pub(crate) unsafe fn at(&self, place: usize) -> *mut T {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.add(place) }
     }
 }

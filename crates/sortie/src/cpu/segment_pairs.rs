@@ -1,4 +1,4 @@
-//! Many arrays with payloads, or the indices of their keys: finish alone, as for keys by themselves, but stable.
+//! Sorts many arrays with payloads, or computes the indices of their keys: finish alone, as for keys alone, but stable.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::request::Budget;
 use crate::ways::CpuWay;
 use crate::{Error, Index, Report, Segments};
 
-/// What a thread needs beside the data for segments no longer than a bucket; kept from segment to segment.
+/// The scratch memory of a thread for segments up to the size of a bucket. It is reused from segment to segment.
 struct Room<B> {
     orderer: Orderer<B>,
     indices: Vec<u32>,
@@ -27,12 +27,13 @@ impl<B> Default for Room<B> {
     }
 }
 
-/// Bytes of a [`Room`] per key of `key` bytes: codes, words and indices, and as much again for ties, once per 64 bits.
+/// The bytes of a [`Room`] per key of `key` bytes: codes, words and indices, and the same again for ties, for each 64
+/// bits of the key.
 pub(crate) const fn room_bytes(key: usize) -> usize {
     if key > size_of::<u64>() { 84 } else { 40 }
 }
 
-/// Sorts every segment by itself and moves each payload with its key. Stable.
+/// Sorts every segment and moves each payload with its key. Stable.
 pub(crate) fn sort<B: CpuSorts, V: Send>(
     keys: &mut [B],
     payload: &mut [V],
@@ -42,11 +43,11 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
 ) -> Result<Report, Error> {
     pairs::check(0, 0, job)?;
     let isa = Isa::detect();
-    // Where keys are not to be had from their codes, indices are sorted with those.
+    // If keys cannot be decoded from their codes, indices are sorted with the codes.
     let pair = if transform.is_bijection() { size_of::<B>() + size_of::<V>() } else { 16 + size_of::<B>() };
     let scratch = |length: usize| {
         let room = room_bytes(size_of::<B>()) * length.min(PAIRS_A_BUCKET);
-        // Beyond a bucket a copy, or the indices of a merge sort.
+        // Segments longer than a bucket need a copy, or the indices of a merge sort.
         room + if length > PAIRS_A_BUCKET {
             length * pair.max(16) + pairs::words(length, size_of::<B>())
         } else {
@@ -67,7 +68,7 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
     })
 }
 
-/// Writes the indices of the keys of every segment in order, counted from its start. Stable.
+/// Writes the sorting indices of the keys in every segment, counted from its start. Stable.
 pub(crate) fn argsort<B: CpuSorts, I: Index>(
     keys: &[B],
     indices: &mut [I],
@@ -79,10 +80,10 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(
     let isa = Isa::detect();
     let scratch = |length: usize| {
         let room = room_bytes(size_of::<B>()) * length.min(PAIRS_A_BUCKET);
-        // Beyond a bucket a copy with indices, or what a merge sort takes.
+        // Segments longer than a bucket need a copy with indices, or the scratch memory of a merge sort.
         room + if length > PAIRS_A_BUCKET { length * (size_of::<B>() + size_of::<u64>()) } else { 0 }
     };
-    // The keys stay, so none are cut.
+    // There is no payload to divide into segments.
     let none = &mut vec![(); keys.len()];
     each(none, indices, segments, &scratch, job, &|room: &mut Room<B>,
                                                    range,
@@ -98,7 +99,7 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(
     })
 }
 
-/// Sorts a segment that fits a core's cache.
+/// Sorts a segment that fits in a core's cache.
 fn sort_bucket<B: CpuSorts, V>(
     room: &mut Room<B>,
     keys: &mut [B],
@@ -129,7 +130,7 @@ fn sort_bucket<B: CpuSorts, V>(
                 keys,
                 transform,
                 isa,
-                // They come in order.
+                // `to` ascends, so the indices can be appended.
                 |_, from| indices.push(from as u32),
             );
             permute_pairs(keys, payload, indices);
@@ -137,10 +138,11 @@ fn sort_bucket<B: CpuSorts, V>(
     }
 }
 
-/// Calls `sort` for every segment: for those that are work for all threads one by one, for the others side by side.
+/// Calls `sort` for every segment. Segments with enough work for all threads are sorted one by one, the others in
+/// parallel.
 ///
-/// `sort` is told where the segment is. It takes `scratch` bytes for one of a length, and fails only where the system refuses
-/// it: then this panics. Each thread reuses one `R` for all its segments.
+/// `sort` gets the range of the segment. It needs `scratch(length)` bytes, and only fails if the system refuses them;
+/// then this function panics. Each thread reuses one `R` for all its segments.
 pub(crate) fn each<R: Default, K: Send, V: Send, S>(
     keys: &mut [K],
     payload: &mut [V],
@@ -189,7 +191,7 @@ where
     Ok(report)
 }
 
-/// Runs `finish` on the segments of a range; `keys` and `payload` start at place `at`.
+/// Runs `finish` on the segments of a range. `keys` and `payload` start at position `at`.
 fn side_by_side<R: Default, K: Send, V: Send>(
     keys: &mut [K],
     payload: &mut [V],

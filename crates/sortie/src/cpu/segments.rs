@@ -1,4 +1,4 @@
-//! Many arrays of keys of fixed width: finish alone, each array is already a bucket.
+//! Sorts many arrays of keys of fixed width: finish alone, because each array is already a bucket.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::parallel::ITEMS_A_TASK;
 use crate::ways::CpuWay;
 use crate::{Error, Report, Segments};
 
-/// Sorts every segment by itself, in place.
+/// Sorts every segment in place.
 pub(crate) fn sort<B: CpuSorts>(
     keys: &mut [B],
     segments: Segments<'_>,
@@ -40,7 +40,7 @@ pub(crate) fn sort<B: CpuSorts>(
         vector::compiled_for!(isa, || transform.decode_slice(segment));
     };
     let count = segments.count(keys.len());
-    // Segments that are work for all threads go first, one by one; the others go side by side.
+    // Segments with enough work for all threads are sorted one by one, before the others, which are sorted in parallel.
     let large = if job.budget.threads > 1 { keys.len() / job.budget.threads + 1 } else { usize::MAX };
     for i in (0..count).filter(|&i| segments.range(i).len() >= large) {
         report.absorb(keys::sort(&mut keys[segments.range(i)], transform, job)?);
@@ -55,7 +55,7 @@ pub(crate) fn sort<B: CpuSorts>(
     Ok(report)
 }
 
-/// Runs `finish` on the segments of a range; `keys` start at place `at`.
+/// Runs `finish` on the segments of a range. `keys` start at position `at`.
 pub(crate) fn side_by_side<K: Send>(
     keys: &mut [K],
     at: usize,

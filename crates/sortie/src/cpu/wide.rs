@@ -76,7 +76,7 @@ pub(crate) fn are_for_std<K: TotalOrder>(keys: &[K], order: Order, threads: usiz
 
 /// Sorts keys by comparison.
 pub(crate) fn sort_by_std<K: TotalOrder>(keys: &mut [K], order: Order) {
-    // The order is chosen here once, not again for every key.
+    // Choosing the order once, here, avoids a choice for every key.
     if order == Order::default() {
         keys.sort_unstable_by(|a, b| a.compare(b, Order::default()));
     } else {
@@ -84,9 +84,9 @@ pub(crate) fn sort_by_std<K: TotalOrder>(keys: &mut [K], order: Order) {
     }
 }
 
-/// The long runs that keys begin with, at most `most`.
+/// The long runs with which keys begin, at most `most`.
 fn long_runs<K: TotalOrder>(keys: &[K], most: usize, order: Order) -> Option<LongRuns> {
-    // The order is chosen here once, not again for every key.
+    // Choosing the order once, here, avoids a choice for every key.
     if order == Order::default() {
         LongRuns::of::<false, K>(keys, most, |a, b| a.compare(b, Order::default()).is_lt())
     } else {
@@ -94,7 +94,7 @@ fn long_runs<K: TotalOrder>(keys: &[K], most: usize, order: Order) -> Option<Lon
     }
 }
 
-/// Sorts keys that begin with long runs: sorts the others with `sort`, and merges all by way of the room.
+/// Sorts keys that begin with long runs: sorts the others with `sort`, and merges everything using the room.
 fn sort_and_merge<K: TotalOrder>(
     keys: &mut [K],
     runs: &LongRuns,
@@ -102,7 +102,7 @@ fn sort_and_merge<K: TotalOrder>(
     room: &mut [MaybeUninit<K>],
     sort: impl FnOnce(&mut [K]),
 ) {
-    // The order is chosen here once, not again for every key.
+    // Choosing the order once, here, avoids a choice for every key.
     if order == Order::default() {
         runs.sort(keys, |a, b| a.compare(b, Order::default()).is_lt(), room, sort);
     } else {
@@ -110,13 +110,13 @@ fn sort_and_merge<K: TotalOrder>(
     }
 }
 
-/// Sorts up to [`FEW`] keys if they begin with a long run, with `sort` for the others, and returns whether they do.
+/// If up to [`FEW`] keys begin with a long run, sorts them, with `sort` for the other keys. Returns whether they do.
 pub(crate) fn sort_few_runs<K: TotalOrder>(
     keys: &mut [K],
     order: Order,
     sort: impl FnOnce(&mut [K]),
 ) -> bool {
-    // The order is chosen here once, not again for every key.
+    // Choosing the order once, here, avoids a choice for every key.
     if order == Order::default() {
         long_runs::sort_few::<false, K>(keys, |a, b| a.compare(b, Order::default()).is_lt(), sort)
     } else {
@@ -126,7 +126,7 @@ pub(crate) fn sort_few_runs<K: TotalOrder>(
 
 /// Whether keys are in order.
 pub(crate) fn is_sorted<K: TotalOrder>(keys: &[K], order: Order) -> bool {
-    // The order is chosen here once, not again for every key.
+    // Choosing the order once, here, avoids a choice for every key.
     if order == Order::default() {
         keys.is_sorted_by(|a, b| !b.compare(a, Order::default()).is_lt())
     } else {
@@ -155,7 +155,7 @@ pub(crate) fn sort_pairs<K: TotalOrder, V: Send>(
     job: &Job,
 ) -> Result<Report, Error> {
     if size_of::<K>() == 0 {
-        // All are equal, and there may be more of them than memory has addresses for indices.
+        // All are equal, and there may be more of them than there are addresses for indices.
         return Ok(Report::default());
     }
     let mut indices = vec![0usize; keys.len()];
@@ -189,7 +189,7 @@ pub(crate) fn argsort<K: TotalOrder, I: Index>(
     for tie in indices.chunk_by_mut(|a, b| prefixes[a.to_usize()] == prefixes[b.to_usize()]) {
         match tie.len() {
             0 | 1 => {}
-            // A report of each would take longer than most of these sorts.
+            // A report for each of these sorts would take longer than most of them.
             2..=FEW => tie.sort_by(compare),
             _ => report.absorb(compare::sort(tie, compare, &job)?),
         }
@@ -220,7 +220,7 @@ pub(crate) fn sort_pairs_segments<K: TotalOrder, V: Send>(
     order: Order,
     job: &Job,
 ) -> Result<Report, Error> {
-    // Indices, prefixes, the scratch of an argsort of those, and that of a merge sort of ties.
+    // Indices, prefixes, the scratch memory of an argsort of those, and that of a merge sort of ties.
     let scratch = |length: usize| length.saturating_mul(8 + 8 + 16 + 8);
     segment_pairs::each(
         keys,
@@ -239,9 +239,9 @@ pub(crate) fn argsort_segments<K: TotalOrder, I: Index>(
     order: Order,
     job: &Job,
 ) -> Result<Report, Error> {
-    // Prefixes, the scratch of an argsort of those, and that of a merge sort of ties.
+    // Prefixes, the scratch memory of an argsort of those, and that of a merge sort of ties.
     let scratch = |length: usize| length.saturating_mul(8 + 16 + 8);
-    // The keys stay, so none are cut.
+    // There is no payload to divide into segments.
     let none = &mut vec![(); keys.len()];
     segment_pairs::each(
         none,

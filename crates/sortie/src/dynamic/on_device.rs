@@ -24,7 +24,7 @@ pub unsafe fn sort_on_device<'gpu>(
     keys: View<'_, u8>,
     order: Order,
 ) -> Result<Pending<'gpu>, Error> {
-    // SAFETY: as the caller states.
+    // SAFETY: the caller guarantees it.
     with_key!(dtype, K => unsafe { gpu.sort(stream, typed_view::<K>("keys", keys)?, order) })
 }
 
@@ -48,7 +48,7 @@ pub unsafe fn sort_pairs_on_device<'gpu>(
     with_key!(dtype, K => {
         let keys = typed_view::<K>("keys", keys)?;
         let payload = DevicePayload::of_bytes(keys.len(), payload, payload_bytes)?;
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.sort_array_of_pairs(stream, keys, payload, order, true) }
     })
 }
@@ -69,7 +69,7 @@ pub unsafe fn argsort_on_device<'gpu>(
     indices: View<'_, u32>,
     order: Order,
 ) -> Result<Pending<'gpu>, Error> {
-    // SAFETY: as the caller states.
+    // SAFETY: the caller guarantees it.
     with_key!(dtype, K => unsafe { gpu.argsort(stream, typed_view::<K>("keys", keys)?, indices, order) })
 }
 
@@ -89,7 +89,7 @@ pub unsafe fn sort_segments_on_device<'gpu>(
     segments: DeviceSegments<'_>,
     order: Order,
 ) -> Result<Pending<'gpu>, Error> {
-    // SAFETY: as the caller states.
+    // SAFETY: the caller guarantees it.
     with_key!(dtype, K => unsafe { gpu.sort_segments(stream, typed_view::<K>("keys", keys)?, segments, order) })
 }
 

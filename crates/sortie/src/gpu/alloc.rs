@@ -1,11 +1,11 @@
-//! Memory on a device and on the host, or what is missing of it.
+//! Allocates memory on a device and on the host. If there is too little, the error says how much is missing.
 
 use bytemuck::Pod;
 use sortie_device::{Buffer, Device, Stream, WORKSPACE_ALIGNMENT};
 
 use crate::{Bound, Error};
 
-/// Device memory, or [`Error::Memory`] with both numbers.
+/// Allocates device memory, or returns [`Error::Memory`] with the bytes needed and the bytes free.
 pub(crate) fn alloc<T: Pod>(device: &Device, len: usize) -> Result<Buffer<T>, Error> {
     let needed = (len as u64).saturating_mul(size_of::<T>() as u64);
     let available = device.free_memory()?;
@@ -18,10 +18,10 @@ pub(crate) fn alloc<T: Pod>(device: &Device, len: usize) -> Result<Buffer<T>, Er
     })
 }
 
-/// Scratch memory for work on the stream: `words` words, whose content is unspecified. Where other streams use it too, they
-/// come after what is on this one now, and whoever drops it waits for them before.
+/// Allocates scratch memory of `words` words, with unspecified content, for work on the stream. Other streams may use
+/// it too if their work comes after what is on this stream now; whoever drops it must first wait for them.
 pub(crate) fn scratch(stream: &Stream, words: usize) -> Result<Buffer<u32>, Error> {
-    // SAFETY: as above, of all callers.
+    // SAFETY: all callers keep to what is said above.
     unsafe { stream.alloc(words) }.map_err(|error| match error {
         sortie_device::Error::OutOfMemory { needed, available } => match stream.workspace_bytes() {
             Some(given) => too_small(needed, given),
@@ -31,19 +31,20 @@ pub(crate) fn scratch(stream: &Stream, words: usize) -> Result<Buffer<u32>, Erro
     })
 }
 
-/// Whether the stream's workspace, if it has one, has room for pieces of so many words, before any of them is had.
+/// Checks that the stream's workspace, if it has one, has room for pieces of these sizes, before any of them is
+/// allocated.
 pub(crate) fn check_workspace(stream: &Stream, words: impl FnOnce() -> Vec<usize>) -> Result<(), Error> {
     let Some(given) = stream.workspace_bytes() else { return Ok(()) };
     let needed = workspace_bytes(&words());
     if given < needed { Err(too_small(needed as u64, given)) } else { Ok(()) }
 }
 
-/// Bytes of a workspace for pieces of so many words.
+/// The bytes of a workspace for pieces of these sizes, in words.
 pub(crate) fn workspace_bytes(words: &[usize]) -> usize {
     words.iter().map(|words| (size_of::<u32>() * words).next_multiple_of(WORKSPACE_ALIGNMENT)).sum()
 }
 
-/// A piece of scratch that is the workspace of a sort which takes pieces of so many words.
+/// Allocates scratch memory that serves as the workspace of a sort which takes pieces of these sizes, in words.
 pub(crate) fn workspace(stream: &Stream, words: &[usize]) -> Result<Buffer<u32>, Error> {
     scratch(stream, workspace_bytes(words) / size_of::<u32>())
 }

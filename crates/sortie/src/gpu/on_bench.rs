@@ -1,4 +1,4 @@
-//! What tests of sorts of host data have in common.
+//! Code that tests of sorts of host data share.
 
 use sortie_simt::Options;
 
@@ -8,7 +8,7 @@ use crate::{Bound, Error, Report, TotalOrder};
 
 pub(crate) const ALLOWED: Allowed = Allowed { threads: 2, memory_limit: u64::MAX };
 
-/// Runs a test on the test bench, where there is one.
+/// Runs a test on the test bench, if it is available.
 pub(crate) fn on_bench(test: impl FnOnce(&Gpu)) {
     on_bench_of(Options::default(), test);
 }
@@ -29,7 +29,7 @@ pub(crate) fn code<K: TotalOrder>() -> Code {
     }
 }
 
-/// What a sort says that it has needed is enough, and a byte less is refused with that number.
+/// The memory that a sort says it needed is enough, and a limit that is one byte lower is refused with that number.
 pub(crate) fn assert_limit_is_exact(sort: impl Fn(Allowed) -> Result<Report, Error>) {
     let needed = sort(ALLOWED).unwrap().scratch_peak;
     assert!(sort(Allowed { memory_limit: needed, ..ALLOWED }).is_ok());

@@ -13,25 +13,26 @@ use crate::gpu::copy::bytes_mut;
 use crate::gpu::tuning::{PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS};
 use crate::{Bound, Error};
 
-/// One thread at a time uses it.
+/// Used by one thread at a time.
 #[derive(Debug)]
 pub(crate) struct Ring {
     stream: Stream,
     slots: VecDeque<Slot>,
-    /// How many of the slots, counted from the last, hold copies from the device.
+    /// How many of the slots, counted from the end, hold copies from the device.
     coming: usize,
     kept: Kept,
 }
 
-/// The slots of rings that are gone, for the next ones.
+/// The slots of rings that were dropped, for the next ones.
 pub(crate) type Kept = Arc<Mutex<Vec<VecDeque<Slot>>>>;
 
-/// Pinned memory, and when its last copies were done.
+/// Pinned memory, and an event for the end of its last copies.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pinned: Pinned<u64>,
     done: Event,
-    /// When they were enqueued, if they may be under way. An event for that would keep the device from the next copy.
+    /// When these copies were enqueued, if they may still run. An event for the start would keep the device from the
+    /// next copy.
     since: Option<Instant>,
 }
 
@@ -53,17 +54,17 @@ impl Slots {
         Slots { count: SHARED_SLOTS, bytes: most.min(PIECE_BYTES) }
     }
 
-    /// Bytes of pinned memory of all.
+    /// Bytes of pinned memory of all slots.
     pub fn pinned(self) -> usize {
         self.count * self.bytes.next_multiple_of(size_of::<u64>())
     }
 }
 
-/// Milliseconds from an event to when a device began with something and to when it was done.
+/// When a device began with something and when it was done, in milliseconds from an event.
 pub(crate) type Span = [f32; 2];
 
 impl Ring {
-    /// With slots that were kept, or new ones.
+    /// Makes a ring with slots that were kept, or with new ones.
     ///
     /// # Errors
     /// [`Error::Memory`] if the system has too little pinned memory.
@@ -73,12 +74,12 @@ impl Ring {
         let free = || {
             let mut kept = kept.lock().expect("no holder panics");
             let length = |slots: &VecDeque<Slot>| slots.iter().map(|slot| slot.pinned.len()).min();
-            // The smallest that fits, so that a large one is there for who needs it.
+            // The smallest that fits, so that a large one is left for whoever needs it.
             let fits = (0..kept.len())
                 .filter(|&i| kept[i].len() == wanted.count && length(&kept[i]) >= Some(words))
                 .min_by_key(|&i| length(&kept[i]));
             if fits.is_none() {
-                // What is too small will not be asked for again.
+                // Slots that are too small will not be asked for again.
                 kept.retain(|slots| slots.len() != wanted.count);
             }
             fits.map(|i| kept.swap_remove(i))
@@ -106,7 +107,8 @@ impl Ring {
         &self.stream
     }
 
-    /// Has `fill` write to a slot that is free, and say what of it goes where: bytes from a place on. Enqueues those copies.
+    /// Calls `fill` to write to a free slot; it returns where the bytes from certain positions on go. Enqueues those
+    /// copies.
     pub fn send<'v, const N: usize>(
         &mut self,
         clock: &mut Clock<'_>,
@@ -118,7 +120,7 @@ impl Ring {
         slot.since = Some(Instant::now());
         for (start, to) in copies {
             let from = &bytemuck::cast_slice(&slot.pinned)[start..start + to.len()];
-            // SAFETY: the slot is not touched until its event has come.
+            // SAFETY: the slot is not touched until its event has happened.
             unsafe { self.stream.enqueue_copy_in(to, from)? };
         }
         self.stream.record(&slot.done)?;
@@ -126,8 +128,9 @@ impl Ring {
         Ok(())
     }
 
-    /// Enqueues copies to a slot: of the first from its start, of the others each from a whole word on. There is a slot whose
-    /// content was [taken](Ring::take); what was sent from it is copied before, since both are on one stream.
+    /// Enqueues copies to a slot: of the first view to its start, and of each other view from the next whole word on.
+    /// There must be a slot whose content was [taken](Ring::take). What was sent from it is copied first, because both
+    /// are on one stream.
     pub fn fetch<const N: usize>(&mut self, from: [View<'_, u8>; N]) -> Result<(), Error> {
         assert!(self.coming < self.slots.len(), "a slot is free");
         let slot = self.slots.front_mut().expect("a ring has slots");
@@ -135,7 +138,7 @@ impl Ring {
         let mut start = 0;
         for from in from {
             let to = &mut bytemuck::cast_slice_mut(&mut slot.pinned)[start..start + from.len()];
-            // SAFETY: the slot is not touched until its event has come.
+            // SAFETY: the slot is not touched until its event has happened.
             unsafe { self.stream.enqueue_copy_out(to, from)? };
             start += from.len().next_multiple_of(size_of::<u64>());
         }
@@ -145,7 +148,7 @@ impl Ring {
         Ok(())
     }
 
-    /// Waits for what was fetched first of all that is not taken yet, and hands over its slot.
+    /// Waits for the oldest fetched copy that is not taken yet, and hands over its slot.
     pub fn take<R>(&mut self, clock: &mut Clock<'_>, take: impl FnOnce(&mut [u64]) -> R) -> Result<R, Error> {
         let oldest = self.slots.len() - self.coming;
         let slot = &mut self.slots[oldest];
@@ -154,7 +157,8 @@ impl Ring {
         Ok(take(&mut slot.pinned))
     }
 
-    /// Fetches what `next` says, until it has no more, as much at a time as there are slots. `take` gets each in its slot.
+    /// Fetches what `next` returns until it returns nothing, with as many copies at a time as there are slots. `take`
+    /// gets each result in its slot.
     pub fn bring<'v, T, const N: usize>(
         &mut self,
         clock: &mut Clock<'_>,
@@ -174,10 +178,10 @@ impl Ring {
         }
     }
 
-    /// Sends what `fill` writes for each range of it. Returns when all has been written.
+    /// Sends what `fill` writes for each range of `to`. Returns when all has been written.
     ///
     /// # Safety
-    /// `fill` writes no byte that is not initialised, but copies of a payload's.
+    /// `fill` writes only initialised bytes, or copies of the bytes of a payload.
     pub unsafe fn fill_in(
         &mut self,
         to: View<'_, u8>,
@@ -185,7 +189,7 @@ impl Ring {
     ) -> Result<(), Error> {
         for range in pieces(to.len(), self.piece()) {
             self.send(&mut Clock::stopped(), |slot| {
-                // SAFETY: as the caller states.
+                // SAFETY: the caller guarantees it.
                 fill(range.clone(), &mut unsafe { bytes_mut(slot) }[..range.len()]);
                 Ok([(0, to.range(range.clone()))])
             })?;
@@ -193,7 +197,7 @@ impl Ring {
         Ok(())
     }
 
-    /// Brings all of it back, and gives `take` each range as it comes.
+    /// Copies all of it back, and gives `take` each range as it arrives.
     pub fn take_out(
         &mut self,
         from: View<'_, u8>,
@@ -207,20 +211,20 @@ impl Ring {
         })
     }
 
-    /// Bytes of a piece: slots may have been kept from a larger sort.
+    /// Bytes of a piece. It may be smaller than a slot, because slots may have been kept from a larger sort.
     fn piece(&self) -> usize {
         let words = self.slots.iter().map(|slot| slot.pinned.len()).min().unwrap_or(0);
         (words * size_of::<u64>()).clamp(1, PIECE_BYTES)
     }
 
-    /// What another stream does from now on waits for what was enqueued here.
+    /// Makes what another stream does from now on wait for what was enqueued here.
     pub fn hold_up(&self, device: &Device, other: &Stream) -> Result<(), Error> {
         let sent = device.event()?;
         self.stream.record(&sent)?;
         Ok(other.wait_for(&sent)?)
     }
 
-    /// Waits until nothing is under way.
+    /// Waits until no copy is in flight.
     pub fn settle(&mut self, clock: &mut Clock<'_>) -> Result<(), Error> {
         self.slots.iter_mut().try_for_each(|slot| slot.free(clock))
     }
@@ -228,7 +232,7 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // Before the memory goes that a copy may still use. A lost device has no use for it.
+        // Before the memory is freed, which a copy may still use. A lost device does not use it any more.
         let done = self.stream.wait();
         let mut slots = mem::take(&mut self.slots);
         slots.iter_mut().for_each(|slot| slot.since = None);
@@ -244,7 +248,7 @@ pub(super) fn pieces(all: usize, each: usize) -> impl Iterator<Item = Range<usiz
 }
 
 impl Slot {
-    /// Waits until its copies are done.
+    /// Waits until the copies of this slot are done.
     fn free(&mut self, clock: &mut Clock<'_>) -> Result<(), Error> {
         let Some(since) = self.since else { return Ok(()) };
         clock.wait(&self.done)?;
@@ -253,17 +257,17 @@ impl Slot {
     }
 }
 
-/// When a device was busy, as one thread has seen it.
+/// When a device was busy, as seen by one thread.
 #[derive(Debug)]
 pub(crate) struct Clock<'o> {
     /// `None` if nobody wants to know.
     origin: Option<&'o Origin>,
     pub spans: Vec<Span>,
-    /// How long the thread waited for it.
+    /// How long the thread waited for the device.
     pub waited: Duration,
 }
 
-/// A moment that both the host and a device know.
+/// A moment that is known both on the host's clock and on the device's.
 #[derive(Debug)]
 pub(crate) struct Origin {
     event: Event,
@@ -271,7 +275,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// Now.
+    /// The current moment.
     pub fn new(device: &Device, stream: &Stream) -> Result<Origin, Error> {
         let event = device.event()?;
         stream.record(&event)?;
@@ -285,7 +289,7 @@ impl<'o> Clock<'o> {
         Clock { origin: Some(origin), ..Clock::stopped() }
     }
 
-    /// One that is not looked at.
+    /// A clock that measures nothing.
     pub fn stopped() -> Clock<'o> {
         Clock { origin: None, spans: Vec::new(), waited: Duration::ZERO }
     }
@@ -298,7 +302,7 @@ impl<'o> Clock<'o> {
         Ok(waited?)
     }
 
-    /// Something was enqueued then, and is done.
+    /// Notes a span from when something was enqueued to when it was done.
     fn add(&mut self, since: Instant, done: &Event) -> Result<(), Error> {
         if let Some(origin) = self.origin {
             let begun = since.saturating_duration_since(origin.host).as_secs_f32() * 1e3;
@@ -308,12 +312,12 @@ impl<'o> Clock<'o> {
     }
 }
 
-/// When the device was at work between two events that have happened.
+/// The span between two events that have happened.
 pub(crate) fn between(origin: &Origin, begun: &Event, done: &Event) -> Result<Span, Error> {
     Ok([begun.milliseconds_since(&origin.event)?, done.milliseconds_since(&origin.event)?])
 }
 
-/// Milliseconds in which the device did any of it.
+/// Milliseconds for which at least one of the spans lasted.
 pub(crate) fn busy(mut spans: Vec<Span>) -> f64 {
     spans.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]));
     let (mut sum, mut until) = (0.0, f32::NEG_INFINITY);

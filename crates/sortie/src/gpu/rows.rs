@@ -1,4 +1,5 @@
-//! Payloads of sizes that no sort moves with its keys. A sort moves the indices of their rows, which then bring the rows.
+//! Payloads of sizes that no sort moves with its keys. A sort moves the indices of their rows, which are then gathered
+//! by them.
 
 use bytemuck::Pod;
 use sortie_device::{Launch, Stream, View};
@@ -10,7 +11,7 @@ use crate::Error;
 use crate::error::same_length;
 use crate::request::moves_with_keys;
 
-/// Threads of the kernels' blocks, and blocks on a multiprocessor.
+/// Threads of the kernels' blocks, and blocks per multiprocessor.
 const BLOCK: usize = 256;
 const RESIDENT: u32 = 8;
 
@@ -18,15 +19,16 @@ const RESIDENT: u32 = 8;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DevicePayload {
     pub address: u64,
-    /// Bytes of each.
+    /// Bytes of each item.
     pub each: usize,
 }
 
 impl DevicePayload {
-    /// That of so many keys.
+    /// The payload of this many keys.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::Unsupported`] for sizes that are no multiple of 4 bytes, and if it is not aligned.
+    /// [`Error::LengthMismatch`]; [`Error::Unsupported`] for sizes that are not a multiple of 4 bytes, and if it is not
+    /// aligned.
     pub fn of<V: Pod>(keys: usize, payload: View<'_, V>) -> Result<DevicePayload, Error> {
         same_length("payload", keys, payload.len())?;
         let payload = DevicePayload { address: payload.address(), each: size_of::<V>() };
@@ -34,7 +36,7 @@ impl DevicePayload {
         Ok(payload)
     }
 
-    /// The same, where the type is a number of bytes.
+    /// The same, if the type of an item is just a number of bytes.
     pub fn of_bytes(keys: usize, payload: View<'_, u8>, each: usize) -> Result<DevicePayload, Error> {
         check_payload_bytes(each)?;
         same_length("bytes of the payload", keys.saturating_mul(each), payload.len())?;
@@ -71,7 +73,7 @@ pub(crate) fn check_payload_bytes(each: usize) -> Result<(), Error> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rows {
     count: usize,
-    /// Of each.
+    /// The bytes of each row.
     bytes: usize,
 }
 
@@ -116,7 +118,7 @@ impl Gpu {
     /// Writes the numbers from 0 to `count` at an address, as integers of `index_bytes` bytes.
     ///
     /// # Safety
-    /// Nothing else uses the indices meanwhile. The stream is of this engine's device.
+    /// Nothing else uses the indices meanwhile. The stream belongs to this engine's device.
     pub(crate) unsafe fn number(
         &self,
         stream: &Stream,
@@ -135,11 +137,11 @@ impl Gpu {
         Launch { blocks: items.div_ceil(BLOCK).min(most) as u32, threads: BLOCK as u32, shared: 0 }
     }
 
-    /// Enqueues a sort of the rows at an address. `sort` enqueues one of their indices, which lie at the address that it is
-    /// given: each its own row's.
+    /// Enqueues a sort of the rows at an address. `sort` gets the address of indices, each that of its own row, and
+    /// enqueues a sort of these.
     ///
     /// # Safety
-    /// `sort` permutes the indices. Nothing else uses the rows until the sort is done. The stream is of this engine's device.
+    /// `sort` permutes the indices. Nothing else uses the rows until the sort is done. The stream belongs to this engine's device.
     pub(crate) unsafe fn sort_rows<'gpu>(
         &'gpu self,
         stream: &Stream,
@@ -155,11 +157,11 @@ impl Gpu {
         let indices = scratch.range(0..rows.index_words());
         let copy = scratch.range(rows.index_words()..rows.words());
         let count = rows.count as u64;
-        // SAFETY: as the caller states; these are the kernels' arguments, which stay within the rows and the scratch. The
-        // engine keeps the kernels.
+        // SAFETY: the caller guarantees it; these are the kernels' arguments, and the kernels stay within the rows and
+        // the scratch. The engine keeps the kernels.
         unsafe {
             kernels[0].launch(stream, self.launch_rows(rows.count), (indices, count))?;
-            // What follows on the stream waits for it.
+            // What follows on the stream waits for the sort.
             drop(sort(indices.address())?);
             let there = View::<u32>::from_raw(address, rows.row_words());
             stream.copy_within(copy, there)?;

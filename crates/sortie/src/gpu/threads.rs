@@ -1,15 +1,15 @@
-//! Threads that block on a device: none of a rayon pool, whose other work would wait for them.
+//! Threads that block on a device. They are not threads of a rayon pool, whose other work would have to wait.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::{panic, thread};
 
 use crate::Error;
 
-/// Runs `work` on a thread for each item, with its number, and waits for all of them. What `work` gets last becomes true when one
-/// has failed, so that the others may stop.
+/// Runs `work` on a thread for each item, with the item's number, and waits for all of them. The last argument of
+/// `work` becomes true when one of them has failed, so that the others can stop.
 ///
 /// # Errors
-/// The first one of `work`; [`Error::Threads`] if not all could be started.
+/// The first error of `work`; [`Error::Threads`] if not all threads could be started.
 pub(crate) fn for_each<T: Send, R: Send>(
     items: &mut [T],
     work: impl Fn(usize, &mut T, &AtomicBool) -> Result<R, Error> + Sync,

@@ -39,7 +39,7 @@ use crate::{Algorithm, Error, Order, TotalOrder};
 /// small, they return that error when they notice it.
 impl Gpu {
     /// Bytes of a workspace for [`Gpu::sort`] ([`Beside::Nothing`]), [`Gpu::sort_pairs`] and
-    /// [`Gpu::sort_pairs_unstable`] ([`Beside::Payload`]) or [`Gpu::argsort`] ([`Beside::Indices`]) of so many keys.
+    /// [`Gpu::sort_pairs_unstable`] ([`Beside::Payload`]) or [`Gpu::argsort`] ([`Beside::Indices`]) of this many keys.
     /// [`Gpu::sort_bitonic`] needs none.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Gpu {
         wanted: Wanted,
     ) -> Result<Pending<'_>, Error> {
         let is_enough = self.array_workspace_bytes::<B>(keys.len(), wanted)? <= workspace.len();
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe {
             let within = is_enough.then(|| stream.with_workspace(workspace));
             self.sort_array(within.as_ref().unwrap_or(stream), keys, payload, wanted)

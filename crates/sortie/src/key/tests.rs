@@ -23,7 +23,7 @@ fn orders() -> impl Strategy<Value = Order> {
     proptest::sample::select(all_orders())
 }
 
-/// The order of keys, put as plainly as can be.
+/// The order of keys, defined as plainly as possible.
 pub(super) trait Plain: TotalOrder {
     fn plain(&self, other: &Self, order: Order) -> Ordering;
 }
@@ -64,7 +64,8 @@ macro_rules! plain_float {
                 let nan_last = matches!(order.nans, Nans::Last | Nans::EqualLast);
                 match (self.is_nan(), other.is_nan()) {
                     (true, true) if matches!(order.nans, Nans::EqualLast | Nans::EqualFirst) => Ordering::Equal,
-                    // Positive ones from infinity's bits up, then negative ones down to infinity's.
+                    // Positive ones from the bits of infinity upwards, then negative ones from high bits down to those
+                    // of minus infinity.
                     (true, true) => self.is_sign_negative().cmp(&other.is_sign_negative()).then_with(|| {
                         let ordering = self.to_bits().cmp(&other.to_bits());
                         if self.is_sign_negative() { ordering.reverse() } else { ordering }
@@ -218,7 +219,7 @@ fn bits_that_are_no_bool_are_refused() {
     assert_eq!(u16::read_be(&[1]), None);
 }
 
-/// A strategy for bits that meets the edges of numbers, zeros, infinities and NaNs of every width.
+/// A strategy for bits that often yields extreme numbers, zeros, infinities and NaNs of every width.
 macro_rules! edgy {
     ($bits:ty) => {
         prop_oneof![
@@ -296,7 +297,7 @@ properties! {
 }
 
 proptest! {
-    /// Where the first fields are equal, the rest decides.
+    /// If the first fields are equal, the others decide.
     #[test]
     fn six_fields(a in any::<[bool; 6]>(), b in any::<[bool; 6]>(), order in orders()) {
         let tuple = |x: [bool; 6]| (x[0], x[1], x[2], x[3], x[4], x[5]);

@@ -1,11 +1,11 @@
-//! [`Machine`]: what a plan depends on besides the request. A test can make one up.
+//! [`Machine`]: what a plan depends on besides the request. A test can invent one.
 
 use super::CpuRates;
 #[cfg(feature = "gpu")]
 use super::MachineGpu;
 use crate::cpu::vector::Isa;
 
-/// What there is to sort with. How many threads may work is said by the request.
+/// The hardware that can sort. The request says how many threads may work.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Machine {
@@ -13,7 +13,7 @@ pub struct Machine {
     pub vectors: Vectors,
     /// How fast the CPU engine is.
     pub cpu: CpuRates,
-    /// The GPUs that a sort may take. [`Engine::Auto`](crate::Engine::Auto) takes one of them where it is faster.
+    /// The GPUs that a sort may use. [`Engine::Auto`](crate::Engine::Auto) uses one of them if that is faster.
     #[cfg(feature = "gpu")]
     pub gpus: Vec<MachineGpu>,
 }
@@ -30,7 +30,7 @@ pub enum Vectors {
 }
 
 impl Vectors {
-    /// Those of this machine, unless `SORTIE_ISA` asks for less.
+    /// The instructions of this machine, unless `SORTIE_ISA` asks for fewer.
     pub(crate) fn detect() -> Vectors {
         match Isa::detect() {
             Isa::Portable => Vectors::Portable,
@@ -43,7 +43,7 @@ impl Vectors {
 }
 
 impl Machine {
-    /// A machine without a GPU, whose CPU is as fast as those that rates ship for.
+    /// A machine without a GPU, with the CPU rates that ship with the library.
     #[must_use]
     pub fn of_cpu(vectors: Vectors) -> Machine {
         Machine {

@@ -1,4 +1,4 @@
-//! [`plan`]: where and how a request is to be met, decided from the request and the machine alone.
+//! [`plan`]: where and how a request will be carried out, decided from the request and the machine alone.
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ use crate::request::Request;
 use crate::ways::{CpuWay, DeviceWay};
 use crate::{Devices, Error};
 
-/// How a request is to be met, and why so.
+/// How a request will be carried out, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// What sorts, and how.
     pub route: Route,
     /// The most scratch that it takes.
     pub scratch: Scratch,
-    /// Seconds that each engine is predicted to take, where that is known: the CPU first.
+    /// Seconds that each engine is predicted to take, if that is known; the CPU comes first.
     pub predicted: Vec<Predicted>,
     /// Why the engine was chosen.
     pub reason: Reason,
@@ -28,18 +28,18 @@ pub struct Plan {
 pub enum Route {
     /// The CPU engine.
     Cpu(CpuWay),
-    /// The GPU of this number, from host memory and back.
+    /// The GPU with this number, from host memory and back.
     Gpu(u32, GpuWay),
     /// Several GPUs, in chunks.
     Gpus(Devices),
 }
 
-/// How data of the host is sorted by a GPU.
+/// How a GPU sorts data in host memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum GpuWay {
     /// The array as a whole.
     Whole(DeviceWay),
-    /// The GPU sorts such a share of the keys, the CPU the others.
+    /// The GPU sorts this share of the keys, the CPU the others.
     WithCpu(f64),
     /// Chunk by chunk into a copy on the host, then range by range.
     Chunks,
@@ -51,12 +51,12 @@ pub enum GpuWay {
     Strings,
 }
 
-/// What one engine would take.
+/// The time that one engine would take.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predicted {
-    /// None for the CPU.
+    /// `None` for the CPU.
     pub gpu: Option<String>,
-    /// All of it: transfers, the sort and what the device takes to start.
+    /// The whole time: transfers, the sort, and the start of the device.
     pub seconds: f64,
 }
 
@@ -65,13 +65,13 @@ pub struct Predicted {
 pub enum Reason {
     /// The caller named it.
     Named,
-    /// There is no GPU that a sort may take.
+    /// There is no GPU that a sort may use.
     NoGpu,
     /// No GPU has this sort, or the algorithm is one of the CPU's.
     NotOnGpu,
-    /// So few bytes are sorted before a GPU gets going.
+    /// So few bytes are sorted before a GPU could start.
     Few,
-    /// The array does not fit the GPU, or the limit of memory, as a whole.
+    /// The array as a whole does not fit in the GPU's memory, or within the memory limit.
     DoesNotFit,
     /// The CPU is predicted to be as fast, or nearly.
     CpuIsFaster,
@@ -79,7 +79,7 @@ pub enum Reason {
     GpuIsFaster,
 }
 
-/// Plans a sort. Looks at no data, asks no device, and allocates no scratch.
+/// Plans a sort. Reads no data, asks no device, and allocates no scratch.
 ///
 /// ```
 /// use sortie::plan::{Machine, MachineGpu, Route, Vectors, plan};
@@ -97,8 +97,8 @@ pub enum Reason {
 /// ```
 ///
 /// # Errors
-/// [`Error::Unsupported`] for what no engine has that was asked for, see [`capabilities`](super::capabilities).
-/// [`Error::Memory`] for an array that was to go to a GPU and is larger than any memory.
+/// [`Error::Unsupported`] if no engine has the requested sort, see [`capabilities`](super::capabilities).
+/// [`Error::Memory`] for an array that would go to a GPU and is larger than any memory.
 pub fn plan(request: &Request, machine: &Machine) -> Result<Plan, Error> {
     let able = Capability::of(request)?;
     able.check(request)?;
@@ -121,7 +121,7 @@ pub(super) fn on_the_cpu(request: &Request, machine: &Machine, reason: Reason) -
 }
 
 impl Plan {
-    /// The phases of the report, in their order. Those that the data makes needless are left out there.
+    /// The phases of the report, in order. The report leaves out those that turn out to be unnecessary.
     #[must_use]
     pub fn phases(&self) -> &'static [&'static str] {
         match self.route {
@@ -136,7 +136,7 @@ impl Plan {
         }
     }
 
-    /// What the data decides while the sort runs.
+    /// What is decided by the data, while the sort runs.
     #[must_use]
     pub fn at_run_time(&self) -> &'static [&'static str] {
         match self.route {
@@ -162,7 +162,7 @@ impl Plan {
 }
 
 impl fmt::Display for Plan {
-    /// Lines of a name and what it is.
+    /// One line for each item: its name and its value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "route:     {}", self.route)?;
         writeln!(f, "why:       {}", self.reason)?;

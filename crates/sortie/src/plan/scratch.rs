@@ -1,4 +1,4 @@
-//! How much scratch a plan takes at most. What one for GPUs takes is in `on_gpus/scratch.rs`.
+//! The most scratch that a plan takes. For plans for GPUs, see `on_gpus/scratch.rs`.
 
 use std::fmt;
 use std::num::Saturating;
@@ -20,12 +20,12 @@ pub(super) fn count(items: usize) -> Count {
 pub struct Scratch {
     /// In host memory, pinned memory included.
     pub host: u64,
-    /// In a GPU's memory, or that of several together. The data there is among it.
+    /// In the memory of a GPU, or of several together. This includes the data on the device.
     pub device: u64,
 }
 
 impl Scratch {
-    /// What a limit of memory counts.
+    /// What a memory limit counts.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.host.saturating_add(self.device)
@@ -39,11 +39,11 @@ impl fmt::Display for Scratch {
     }
 }
 
-/// Of the CPU engine.
+/// For the CPU engine.
 pub(super) fn on_cpu(request: &Request) -> Scratch {
     let (all, threads) = (count(request.n), count(request.budget.threads));
     let n = match &request.operation {
-        // All segments as one would take more.
+        // Counting all segments as one would give more.
         Operation::Segments(Some(lengths)) => (Saturating(lengths.longest) * threads).min(all),
         Operation::Array | Operation::Lcps | Operation::Segments(None) => all,
     };
@@ -52,7 +52,7 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
     let (word, index) = (count(size_of::<u64>()), count(size_of::<usize>()));
     let narrow_index = if n.0 <= u64::from(u32::MAX) { count(size_of::<u32>()) } else { index };
     let beside = count(request.bytes_beside());
-    // Of what is put in order at once, in segments by each thread.
+    // Keys that are sorted at once; in segments, by each thread.
     let at_once = match &request.operation {
         Operation::Segments(Some(lengths)) if lengths.longest <= PAIRS_AT_ONCE as u64 => n,
         Operation::Segments(_) => n.min(count(threads.0 as usize * PAIRS_AT_ONCE)),
@@ -75,7 +75,7 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
         },
         (KeyForm::Number { bytes, .. }, _) => match request.beside {
             Beside::Nothing => buffers(n * count(bytes), request).max(of_runs(n * count(bytes), request)),
-            // Where keys are not to be had from their codes, indices are sorted.
+            // If keys cannot be recovered from their codes, indices are sorted.
             Beside::Payload { .. } => {
                 // The words of a tail take as much as pairs of two bytes.
                 let pairs = n * (count(bytes) + beside).max(count(2));
@@ -103,19 +103,19 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
     Scratch { host: (Saturating(request.budget.held) + bytes + room).0, device: 0 }
 }
 
-/// Of keys alone with long runs, which are merged if the limit has room for it.
+/// For keys alone with long runs, which are merged if the limit has room for that.
 fn of_runs(bytes: Count, request: &Request) -> Count {
     let copy = match request.keys {
         KeyForm::Number { bytes: ..=8, .. } => bytes / count(2),
-        // Runs are merged with the others, which may have runs of their own.
+        // Runs are merged with the rest, which may have runs of its own.
         _ => bytes,
     };
-    // Where a whole copy is too much, a shorter run may still fit.
+    // If a whole copy is too much, a shorter run may still fit.
     let most = copy.min(Saturating(request.budget.left()));
     if request.budget.threads <= MERGED_BY_THREADS { most } else { count(0) }
 }
 
-/// Of a distribution in place, or the counters of narrow keys.
+/// For a distribution in place, or the counters of narrow keys.
 fn buffers(bytes: Count, request: &Request) -> Count {
     let threads = request.budget.threads.max(1);
     let counters = match request.keys {
@@ -127,7 +127,7 @@ fn buffers(bytes: Count, request: &Request) -> Count {
     distribution(bytes, each, threads).max(count(counters))
 }
 
-/// Of a distribution in place of keys of `each` bytes.
+/// For a distribution in place of keys of `each` bytes.
 fn distribution(bytes: Count, each: usize, threads: usize) -> Count {
     if bytes < count(distribute::from_bytes(each)) {
         return count(0);
@@ -135,7 +135,7 @@ fn distribution(bytes: Count, each: usize, threads: usize) -> Count {
     count(threads) * count(distribute::scratch::<u8>((bytes.0 as usize) / threads))
 }
 
-/// Of an argsort of many keys of `key` bytes by words, which are sorted as keys.
+/// For an argsort of many keys of `key` bytes by words, which are sorted as keys.
 fn packed(n: Count, key: usize, request: &Request) -> Count {
     let threads = request.budget.threads.max(1);
     if n.0 <= PAIRS_AT_ONCE as u64 || key < size_of::<u32>() || threads > PACKED_BY_THREADS {

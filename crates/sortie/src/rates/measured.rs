@@ -16,25 +16,25 @@ use crate::plan::cpu_rates::{CpuRates, LENGTHS};
 use crate::request::Budget;
 use crate::ways::CpuWay;
 
-/// Bytes of keys for each thread: more than a core's cache holds of them while it sorts.
+/// Bytes of keys for each thread: more than fits in a core's cache while it sorts.
 const BYTES_A_THREAD: usize = 4 << 20;
-/// Measurements of each rate, of which the best counts.
+/// Measurements of each rate; the best counts.
 const ROUNDS: usize = 3;
 
-/// What [`measure`] has measured on this machine before, read from the user's cache. Measures nothing.
+/// The rates that [`measure`] has measured on this machine before, read from the user's cache. Measures nothing.
 #[must_use]
 pub fn known() -> Option<CpuRates> {
     known_with_device().map(|(rates, _)| rates)
 }
 
-/// With the device that was measured together with the CPU.
+/// The same, together with the device that was measured along with the CPU.
 pub(crate) fn known_with_device() -> Option<(CpuRates, Properties)> {
     from_bytes(&Cache::of_user().get(&key())?)
 }
 
-/// Measures, by all threads of the current rayon pool, and keeps the result for this machine, with the device that
-/// [`Engine::Auto`](crate::Engine::Auto) is to weigh against the CPU. The device does nothing. Takes up to a second,
-/// and 8 MiB for each thread. A file that cannot be written is left out.
+/// Measures the CPU with all threads of the current rayon pool, and stores the result for this machine, with the device
+/// that [`Engine::Auto`](crate::Engine::Auto) is to compare with the CPU. The device itself is not used. Takes up to a
+/// second, and 8 MiB for each thread. If the file cannot be written, that is ignored.
 pub fn measure(device: &Device) -> CpuRates {
     let rates = measured(BYTES_A_THREAD);
     Cache::of_user().put(&key(), &to_bytes(&rates, device.properties()));
@@ -60,7 +60,7 @@ fn measured(bytes_a_thread: usize) -> CpuRates {
     }
 }
 
-/// Seconds a key of this width, by length.
+/// Seconds per key of this width, by length.
 fn sorting<B: CpuSorts>(bytes: usize, threads: usize) -> [f64; LENGTHS.len()] {
     let unsorted: Vec<B> = random(bytes / size_of::<B>());
     let transform = Transform::IDENTITY;
@@ -74,7 +74,7 @@ fn sorting<B: CpuSorts>(bytes: usize, threads: usize) -> [f64; LENGTHS.len()] {
     })
 }
 
-/// So many keys, the same each time.
+/// `n` random keys, the same each time.
 pub(crate) fn random<B: Bits>(n: usize) -> Vec<B> {
     let mut state = 0u64;
     let next = || {
@@ -87,7 +87,7 @@ pub(crate) fn random<B: Bits>(n: usize) -> Vec<B> {
     std::iter::repeat_with(next).take(n).collect()
 }
 
-/// The least seconds that `work` takes on what `prepare` makes.
+/// The shortest time, in seconds, that `work` takes on the result of `prepare`.
 fn best<T>(prepare: impl Fn() -> T, mut work: impl FnMut(&mut T)) -> f64 {
     let round = |_| {
         let mut prepared = prepare();
@@ -98,7 +98,7 @@ fn best<T>(prepare: impl Fn() -> T, mut work: impl FnMut(&mut T)) -> f64 {
     (0..ROUNDS).map(round).fold(f64::INFINITY, f64::min)
 }
 
-/// The machine, and what decides which instructions the engine uses. A home folder can be several machines'.
+/// The machine, and what decides which instructions the engine uses. Several machines may share a home folder.
 fn key() -> Key {
     let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processor.lines().find(|line| line.starts_with("model name")).unwrap_or_default();
@@ -110,7 +110,7 @@ fn key() -> Key {
     )
 }
 
-/// The numbers, and then the device, a line for its kind, its id, its name and its own numbers.
+/// The numbers, then the device: one line each for its kind, its id, its name and its own numbers.
 fn to_bytes(rates: &CpuRates, device: &Properties) -> Vec<u8> {
     let numbers = [rates.threads as f64, rates.copy].into_iter();
     let numbers = numbers.chain(rates.seconds_a_key.into_iter().flatten());

@@ -1,4 +1,4 @@
-//! The GPU's share of the keys: found by measuring, once a machine, and kept.
+//! The GPU's share of the keys: found by measuring, once for each machine, and stored.
 
 use std::fs;
 use std::time::Instant;
@@ -15,28 +15,29 @@ use crate::key::{Code, Transform};
 use crate::rates::random;
 use crate::{Algorithm, Error, Order};
 
-/// Bytes of keys and payloads by which that share is tuned: 20 ms of the way there.
+/// Bytes of keys and payloads with which the share is tuned: copying them to the device takes 20 ms.
 const TUNED_BYTES: usize = 1 << 30;
 
-/// What the GPU's share of the keys is to be, where CPU and GPU sort together.
+/// The GPU's share of the keys, if CPU and GPU sort together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
-    /// Bytes of a key, and of its payload, 0 for none.
+    /// Bytes of a key, and of its payload, which is 0 if there is none.
     pub key_bytes: usize,
     pub payload_bytes: usize,
-    /// Above 0; 1 where the GPU alone is fastest.
+    /// Above 0; 1 if the GPU alone is fastest.
     pub of_gpu: f64,
 }
 
 /// Kinds of data that are tuned: bytes of a key and of its payload.
 const KINDS: [[usize; 2]; 4] = [[4, 0], [8, 0], [4, 4], [8, 8]];
-/// Runs whose least time counts.
+/// The number of runs; the shortest time counts.
 const ROUNDS: usize = 3;
-/// The first shares that are tried, and how close to the best of them it goes on.
+/// The shares that are tried first, before the search continues close to the best of them.
 const TRIED: [f64; 7] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.96, 1.0];
 const STEPS: [f64; 3] = [0.05, 0.025, 0.0125];
 
-/// What [`tune`] has found for these threads beside this device, read from the user's cache. Measures nothing.
+/// The shares that [`tune`] has found for this many threads with this device, read from the user's cache. Measures
+/// nothing.
 #[must_use]
 pub fn known_shares(device: &Properties, threads: usize) -> Vec<Share> {
     let kept = |[key_bytes, payload_bytes]: [usize; 2]| {
@@ -46,18 +47,19 @@ pub fn known_shares(device: &Properties, threads: usize) -> Vec<Share> {
     KINDS.into_iter().filter_map(kept).collect()
 }
 
-/// What was found for such keys and payloads.
+/// The share that was found for such keys and payloads.
 fn kept(device: &Properties, threads: usize, key_bytes: usize, payload_bytes: usize) -> Option<f64> {
     let bytes = Cache::of_user().get(&key(device, threads, key_bytes, payload_bytes))?;
     let of_gpu = f64::from_le_bytes(bytes.try_into().ok()?);
     (of_gpu > 0.0 && of_gpu <= 1.0).then_some(of_gpu)
 }
 
-/// Finds the GPU's share that is fastest for [`Engine::Hybrid`](crate::Engine::Hybrid) with all threads of the current rayon pool:
-/// for keys of 32 and 64 bits, alone and with a payload as large. It is kept for this machine, and used for payloads of other
-/// sizes too.
+/// Finds the GPU's share that is fastest for [`Engine::Hybrid`](crate::Engine::Hybrid) with all threads of the current
+/// rayon pool, for keys of 32 and 64 bits, alone and with a payload of the same size. The result is stored for this
+/// machine, and used for payloads of other sizes too.
 ///
-/// Takes some tens of seconds, and 3 GiB of the host's memory; what a GPU with less memory can sort is sorted.
+/// Takes some tens of seconds, and 3 GiB of the host's memory. If the GPU has too little memory for the data, less is
+/// sorted.
 ///
 /// # Errors
 /// Those of a sort on the GPU.
@@ -78,13 +80,14 @@ pub fn tune(gpu: &Gpu) -> Result<Vec<Share>, Error> {
     Ok(found)
 }
 
-/// The share for a sort: the one that was found, or that of machines that are known.
+/// The share for a sort: the one that was found, or one known from other machines.
 pub(crate) fn share(device: &Properties, threads: usize, key_bytes: usize, payload_bytes: usize) -> f64 {
     let payload_bytes = if payload_bytes == 0 { 0 } else { key_bytes };
     kept(device, threads, key_bytes, payload_bytes).unwrap_or(DEFAULT_SHARE)
 }
 
-/// The share by which so many bytes of random keys are sorted in the least time. None where the two engines never did it together.
+/// The share with which this many bytes of random keys are sorted in the least time. `None` if the two engines never
+/// sorted together.
 fn fastest<B: CpuSorts>(
     gpu: &Gpu,
     payload_bytes: usize,
@@ -97,7 +100,7 @@ fn fastest<B: CpuSorts>(
     let transform = Transform::IDENTITY;
     let mut seconds = |share: f64| -> Result<f64, Error> {
         let mut least = f64::INFINITY;
-        // The first one has all memory to get.
+        // In the first round, all memory has yet to be allocated.
         for round in 0..ROUNDS + 1 {
             copy::by_threads(&mut keys, &before, threads);
             let payload = HostPayload::of_bytes(&mut payload, payload_bytes).map(|payload| (payload, true));
@@ -136,7 +139,7 @@ fn fastest<B: CpuSorts>(
     Ok(least.is_finite().then_some(best))
 }
 
-/// The machine, the device, the threads and what is sorted.
+/// The machine, the device, the threads, and what is sorted.
 fn key(device: &Properties, threads: usize, key_bytes: usize, payload_bytes: usize) -> Key {
     let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processor.lines().find(|line| line.starts_with("model name")).unwrap_or_default();

@@ -1,17 +1,17 @@
-//! Several devices as one engine, as [`Engine::CudaDevices`] names them.
+//! Several devices as one engine, as named by [`Engine::CudaDevices`].
 
 use std::fmt;
 
 use super::Engine;
 use crate::Error;
 
-/// CUDA devices by their numbers, which are below 64: at least two.
+/// CUDA devices by their numbers, which are below 64. There are at least two.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Devices(u64);
 
 impl Devices {
     /// # Errors
-    /// [`Error::Unsupported`] for fewer than two, a number twice, or one that is too large.
+    /// [`Error::Unsupported`] for fewer than two numbers, for a number that occurs twice, or for one that is too large.
     pub fn new(numbers: &[u32]) -> Result<Devices, Error> {
         let mut set = 0;
         for &number in numbers {
@@ -43,7 +43,7 @@ impl fmt::Debug for Devices {
     }
 }
 
-/// What follows `cuda:`, one number or several with commas between them.
+/// Parses what follows `cuda:`: one number, or several separated by commas.
 pub(super) fn parse(numbers: &str) -> Option<Result<Engine, Error>> {
     let numbers: Vec<u32> = numbers.split(',').map(|number| number.parse().ok()).collect::<Option<_>>()?;
     Some(match numbers[..] {

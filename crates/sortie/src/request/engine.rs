@@ -1,4 +1,4 @@
-//! [`Engine`]: where a sort runs, and how that is written.
+//! [`Engine`]: where a sort runs, and how engines are written as text.
 
 use std::str::FromStr;
 

@@ -55,12 +55,12 @@ fn set(known: Option<Known>) {
     *KNOWN.lock().expect("no holder panics") = known.map(Arc::new);
 }
 
-/// What is known of the machine and of the one GPU that may be used.
+/// What is known about the machine and about the one GPU that may be used.
 #[derive(Debug)]
 struct Known {
     machine: Machine,
-    /// The engine on that GPU, from the first time that it is predicted to be faster. `None` if that GPU is not the first one
-    /// any more.
+    /// The engine on that GPU, set the first time that it is predicted to be faster. `None` if that GPU is no longer
+    /// the first one.
     gpu: OnceLock<Option<Arc<Gpu>>>,
 }
 
@@ -82,7 +82,7 @@ impl Known {
         Known { machine, gpu: OnceLock::new() }
     }
 
-    /// Whether the device has worked for this process, for whatever reason.
+    /// Whether the device has been used in this process, for whatever reason.
     fn started(&self) -> bool {
         match self.gpu.get() {
             Some(gpu) => gpu.as_ref().is_some_and(|gpu| gpu.has_worked()),
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::{Algorithm, Engine, Ran, Report, Segments, Sorter};
 
-    /// A machine whose GPU, the bench, is always the faster one.
+    /// A machine whose GPU, the test bench, is always the faster engine.
     fn known(gpu: &Arc<Gpu>) -> Known {
         let rates = Rates {
             copy: 1e15,
@@ -164,7 +164,7 @@ mod tests {
         report.phases.iter().map(|phase| (phase.engine, phase.name)).collect()
     }
 
-    /// One test, since what is enabled is the process's.
+    /// One single test, because enabling applies to the whole process.
     #[test]
     fn auto_takes_the_gpu_that_wins_and_only_that() {
         let keys: Vec<u32> = (0..GPU_FROM_BYTES as u32 / 4).rev().collect();
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(sorted(auto(), keys.len()), on_gpu);
         assert!(gpu.has_worked());
 
-        // Every other sort of numbers goes there too, and comes back right.
+        // Every other sort of numbers runs on the GPU too, with the right result.
         let all = |expected_engine: Ran| {
             let sorter = Sorter::builder().threads(2).build().unwrap();
             let (mut sorted, mut payload) = (keys.clone(), keys.clone());
@@ -214,7 +214,7 @@ mod tests {
         };
         all(Ran::Cuda);
 
-        // Not enough memory, and the CPU sorts; next time there may be.
+        // With too little memory, the CPU sorts; next time there may be enough.
         let abandoned = [vec![(Ran::Cuda, "abandoned")], on_cpu.clone()].concat();
         assert_eq!(sorted(auto().memory_limit(1 << 10), keys.len()), abandoned);
         assert_eq!(sorted(auto(), keys.len()), on_gpu);
@@ -223,13 +223,13 @@ mod tests {
         set(Some(slow));
         assert_eq!(sorted(auto(), keys.len()), on_cpu, "predicted to lose");
 
-        // A device on which nothing works: not asked twice.
+        // A device on which nothing works is not tried twice.
         let useless = Options { shared_per_block: 16, ..Options::default() };
         let useless = Arc::new(Gpu::new(sortie_simt::device(useless).unwrap()));
         set(Some(known(&useless)));
         assert_eq!(sorted(auto(), keys.len()), abandoned);
         assert_eq!(sorted(auto(), keys.len()), on_cpu);
-        // One that fails on the way: the keys are all there for the CPU.
+        // If a device fails in the middle, the keys are all left for the CPU.
         for failing in [0, 3] {
             let failing = Options { failing: Some(failing), ..Options::default() };
             set(Some(known(&Arc::new(Gpu::new(sortie_simt::device(failing).unwrap())))));

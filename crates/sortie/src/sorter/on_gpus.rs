@@ -33,7 +33,7 @@ fn known_rates(gpu: &Gpu) -> Option<Rates> {
     sortie_device::rates::known(gpu.device()).or_else(shipped)
 }
 
-/// This machine, with what is known of the GPUs that the request may take, for [`Sorter::explain`].
+/// This machine, with what is known about the GPUs that the request may take, for [`Sorter::explain`].
 pub(super) fn machine_to_explain(request: &Request) -> Result<Machine, Error> {
     let mut machine = machine(request, known_rates)?.unwrap_or_else(|| machine_without_gpu().clone());
     if let Some(measured) = crate::rates::known() {

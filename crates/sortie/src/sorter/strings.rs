@@ -32,7 +32,7 @@ impl Sorter {
         self.sort_referred(strings, S::as_ref)
     }
 
-    /// Sorts what refers to strings.
+    /// Sorts items that refer to strings.
     pub(super) fn sort_referred<S: Send + Sync>(
         &self,
         strings: &mut [S],
@@ -62,7 +62,7 @@ impl Sorter {
     }
 
     /// Writes the indices of the strings in order. Stable, unless the sorter was built with `.unstable()`. Time, and
-    /// scratch on the CPU, as for [`Sorter::sort_strings`], with the indices as references.
+    /// scratch on the CPU, are as for [`Sorter::sort_strings`], with the indices as references.
     ///
     /// On a GPU, the CPU helps: it cuts the first symbols of every string to a word of 8 bytes, the GPU sorts the words, and
     /// the CPU sorts the ties. The transfers take O(n), however long the strings are. If a sample has many ties and short
@@ -96,7 +96,7 @@ impl Sorter {
         )
     }
 
-    /// Writes the indices of what refers to strings.
+    /// Writes the indices of items that refer to strings.
     pub(super) fn argsort_referred<S: Sync, I: Index>(
         &self,
         request: Request,
@@ -118,12 +118,13 @@ impl Sorter {
     }
 
     /// Sorts strings as [`Sorter::sort_strings`] does on the CPU, and writes how many bytes each shares with the one
-    /// before: `lcps[0]` is 0, `lcps[i]` the length of the longest common prefix of `strings[i - 1]` and `strings[i]`.
+    /// before: `lcps[0]` is 0, and `lcps[i]` is the length of the longest common prefix of `strings[i - 1]` and
+    /// `strings[i]`.
     ///
-    /// A by-product of the sort: the words that it orders strings by tell most of them, without a look at the strings.
-    /// Only what was in order already, or is sorted by comparison (up to 16 strings, [`Algorithm::Merge`],
-    /// [`Algorithm::Quicksort`]), has its neighbours compared afterwards, in O(n + the sum of the lcps). No scratch
-    /// beyond that of the sort.
+    /// Most of these lengths follow from the words by which strings are sorted, without reading the strings again. Only
+    /// strings that were already in order, or that are sorted by comparison (up to 16 strings, [`Algorithm::Merge`],
+    /// [`Algorithm::Quicksort`]), are compared with their neighbours afterwards, in O(n + the sum of the lcps). No
+    /// scratch beyond that of the sort.
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {
@@ -135,11 +136,11 @@ impl Sorter {
     /// ```
     ///
     /// # Panics
-    /// As [`Sorter::sort_strings`]. The lcps are unspecified then.
+    /// As [`Sorter::sort_strings`]. The lcps are then unspecified.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there are not as many lcps as strings; [`Error::Unsupported`] if their type
-    /// is too narrow for the length of the longest string, and if the engine is a device; those of
+    /// [`Error::LengthMismatch`] if the numbers of lcps and strings differ; [`Error::Unsupported`] if their type is too
+    /// narrow for the length of the longest string, or if the engine is a device; the errors of
     /// [`Sorter::sort_strings`].
     pub fn sort_strings_with_lcps<S: AsRef<[u8]> + Send + Sync, L: Index>(
         &self,
@@ -195,7 +196,7 @@ impl Sorter {
     /// bytes.
     ///
     /// # Errors
-    /// [`Error::Segments`] if the offsets are empty, go backwards or past the end; those of
+    /// [`Error::Segments`] if there are no offsets, or if they decrease or go past the end; the errors of
     /// [`Sorter::sort_strings`]. Offsets and bytes are as they were.
     pub fn sort_string_array<O: Index>(&self, offsets: &mut [O], bytes: &mut [u8]) -> Result<Report, Error> {
         let request = self.strings_request::<&[u8]>(Operation::Array, offsets.len());
@@ -222,7 +223,7 @@ impl Sorter {
 
 fn lcps_fit<S: AsRef<[u8]>, L: Index>(strings: &[S]) -> Result<(), Error> {
     let too_long = |length: &usize| *length as u64 > L::LARGEST;
-    // Only if an index is narrower than a length, because it reads the length of every string.
+    // Only if the index type is narrower than `usize`, because this reads the length of every string.
     if !too_long(&usize::MAX) {
         return Ok(());
     }

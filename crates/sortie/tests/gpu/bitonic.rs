@@ -73,7 +73,7 @@ fn compare_pairs<K: Key + Pod + Debug, V: Pod + Ord + Debug>(
     assert!(pairs(&sorted, &moved[3..3 + n]) == pairs(&keys, &payload[3..3 + n]), "{what}: pairs");
 }
 
-/// A device whose tiles have 2^11 keys of so many bytes.
+/// Runs a test on a device whose tiles have 2^11 keys of this many bytes.
 fn on_small_tiles(bytes: usize, test: impl Fn(&Gpu)) {
     let shared_per_block = (17 << 8) * bytes;
     on_bench(Options { shared_per_block, sanitizer: Sanitizer::Race, ..Options::default() }, test);
@@ -121,7 +121,7 @@ fn every_type_and_order() {
     });
 }
 
-/// Among them keys whose code is the last, which is also what stands past the end.
+/// Some keys have the largest code, which is also used past the end.
 #[test]
 fn pairs_of_every_width() {
     on_each(|gpu| {
@@ -150,7 +150,7 @@ fn pairs_of_every_width() {
 #[test]
 fn many_supersteps_a_merge() {
     on_small_tiles(4, |gpu| {
-        // Supersteps of every kind: at the beginning of a merge, within one, over the end of one, the last.
+        // Supersteps of every kind: at the beginning of a merge, within one, across the end of one, and the last.
         compare::<u32>(gpu, "random", (1 << 18) + 5000, Order::default());
         for n in [2047, 2049, 6000, 1 << 13, 30_000, 1 << 16, (1 << 16) + 1] {
             compare::<u32>(gpu, "random", n, Order::default());
@@ -185,7 +185,7 @@ fn every_interleaving_gives_the_same() {
     }
 }
 
-/// What the paper claims of its mapping, counted by its model with transactions of 64 bytes.
+/// The paper's claims about its mapping, counted in its model with transactions of 64 bytes.
 #[test]
 fn every_transaction_is_full_and_nothing_diverges() {
     let n = 1 << 16;
@@ -198,8 +198,8 @@ fn every_transaction_is_full_and_nothing_diverges() {
     // SAFETY: nothing else uses the buffer meanwhile.
     unsafe { gpu.sort_bitonic(&stream, buffer.view(), Order::default()) }.unwrap().wait().unwrap();
     let launches = bench.counts();
-    // Tiles of 2^12 keys on this device: the paper's formula of section 6.1, for supersteps that end with a merge,
-    // has 9.
+    // Tiles of 2^12 keys on this device. The paper's formula of section 6.1, for supersteps that end with a merge,
+    // gives 9 launches.
     assert_eq!(launches.len(), 7);
     for launch in launches {
         let counts = launch.counts;
@@ -208,7 +208,7 @@ fn every_transaction_is_full_and_nothing_diverges() {
     }
 }
 
-/// Supersteps of every distance, on a GPU: the bench would take minutes.
+/// Supersteps of every distance, only on a GPU, because the test bench would take minutes.
 #[test]
 fn many_keys() {
     let Some(device) = cuda() else { return };

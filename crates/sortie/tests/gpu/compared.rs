@@ -1,4 +1,4 @@
-//! One array by comparison alone.
+//! One array sorted by comparison alone.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
@@ -10,7 +10,7 @@ use sortie_simt::{Options, Sanitizer};
 
 use crate::support::{PATTERNS, cut, keys, on_bench, on_each};
 
-/// Keys that take two levels wherever they are sorted.
+/// So many keys that every device sorts them in two levels.
 const MANY: usize = 20_000;
 
 fn sorted<K: Key + Pod>(keys: &[K], order: Order) -> (Vec<K>, Vec<u32>) {
@@ -23,7 +23,7 @@ fn bits<K: Pod>(keys: &[K]) -> &[u8] {
     bytemuck::cast_slice(keys)
 }
 
-/// Keys alone on the device, and the same by std.
+/// Compares keys sorted alone on the device with the result of std.
 fn compare<K: Compared + Key + Debug>(gpu: &Gpu, keys: &[K], order: Order, what: &str) {
     let stream = gpu.device().stream().unwrap();
     // Guarded by keys that are not sorted.
@@ -41,7 +41,7 @@ fn compare<K: Compared + Key + Debug>(gpu: &Gpu, keys: &[K], order: Order, what:
     assert!(bits(&found) == bits(&expected), "{what}");
 }
 
-/// Pairs and an argsort.
+/// Compares pairs and an argsort.
 fn compare_pairs<K: Compared + Key + Debug>(gpu: &Gpu, keys: &[K], order: Order, what: &str) {
     let n = keys.len();
     let what = format!("{n} {} {order:?} {what}", std::any::type_name::<K>());
@@ -80,7 +80,7 @@ fn compare_pairs<K: Compared + Key + Debug>(gpu: &Gpu, keys: &[K], order: Order,
     assert!(found_places == indices, "{what}: argsort");
 }
 
-/// Bytes of wide keys: the pattern decides late, and the bytes before it are few.
+/// Wide keys: the last bytes follow the pattern, and the bytes before them have few values.
 fn wide<const N: usize>(pattern: &str, n: usize, seed: u64) -> Vec<[u8; N]> {
     keys(pattern, n, seed)
         .into_iter()
@@ -145,7 +145,7 @@ fn lengths_at_the_edges_of_blocks() {
     });
 }
 
-/// Plants the greatest key at the places that splitters.cu samples, if it takes so many samples of all keys.
+/// Puts the greatest key where splitters.cu takes its samples, if it takes this many samples of all keys.
 fn plant<K: Copy>(keys: &mut [K], greatest: K, sampled: usize) {
     let stretch = keys.len() / sampled;
     for i in 0..sampled {
@@ -154,7 +154,7 @@ fn plant<K: Copy>(keys: &mut [K], greatest: K, sampled: usize) {
     }
 }
 
-/// One bucket has nearly all keys; they fall to the first or the second of two runs that are merged, or to both.
+/// One bucket gets nearly all keys. When runs are merged, they come from the first run, the second, or both.
 #[test]
 fn buckets_that_no_sample_foresees() {
     on_each(|gpu| {
@@ -194,7 +194,7 @@ fn little_shared_memory() {
     });
 }
 
-/// A record, by a mass and then by a number from high to low.
+/// A record that is sorted by its mass, then by its number in descending order.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Peak {
@@ -203,7 +203,7 @@ struct Peak {
     mass: f64,
 }
 
-// SAFETY: a strict weak order by words that a `Peak` has.
+// SAFETY: a strict weak order of the words of a `Peak`.
 unsafe impl Compared for Peak {
     fn key_compare(_: Order) -> String {
         "const u64 mass = number<u64>(a, 1), other = number<u64>(b, 1);
@@ -229,7 +229,7 @@ fn a_comparison_of_the_callers() {
         let mut found = peaks.clone();
         stream.copy_out(&mut found, buffer.view()).unwrap();
         assert!(found.is_sorted_by(|a, b| order(a, b) != Ordering::Greater));
-        // None is lost that differs from an equal one by its scan alone.
+        // No peak is lost that differs from an equal one only in its scan.
         let mut scans: Vec<u32> = found.iter().map(|peak| peak.scan).collect();
         scans.sort_unstable();
         assert!(scans.into_iter().eq(0..30_000));
@@ -242,7 +242,7 @@ fn a_comparison_of_the_callers() {
 #[repr(transparent)]
 struct Wrong(u32);
 
-// SAFETY: it does not compile, so it is never run.
+// SAFETY: it does not compile, so it never runs.
 unsafe impl Compared for Wrong {
     fn key_compare(_: Order) -> String {
         "return a.wrods[0] < b.words[0];".into()
@@ -262,7 +262,7 @@ unsafe impl Compared for Commented {
     }
 }
 
-/// A bug: a comment took the rest of the line, which is all there is.
+/// Once, a comment made the rest of the line disappear, and the whole comparison is one line.
 #[test]
 fn a_comparison_with_a_comment_is_refused() {
     on_bench(Options::default(), |gpu| {

@@ -1,4 +1,4 @@
-//! Several CUDA devices, where there are two at least; simulated ones are in the library's own tests.
+//! Several CUDA devices, if there are at least two. Simulated ones are in the library's unit tests.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ fn what_lies_on_several_devices() {
     }
 }
 
-/// Sorts shares of keys of a pattern, as many on each device as its number says times `each`.
+/// Sorts shares of keys of a pattern; the share of device number i has `i * each` keys.
 pub fn sort<K: Key + Pod>(gpus: &Gpus, pattern: &str, each: usize) {
     let shares: Vec<Vec<K>> =
         (0..gpus.engines().len()).map(|i| cut(&keys(pattern, i * each, i as u64))).collect();

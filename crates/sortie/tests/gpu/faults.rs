@@ -1,5 +1,5 @@
-//! Forced faults on the bench: allocations that are refused, and launches, copies and fills that fail. The sort says so and
-//! gives its memory back, and the engine sorts afterwards.
+//! Forced faults on the test bench: allocations that are refused, and launches, copies and fills that fail. The sort
+//! returns an error and frees its memory, and the engine can still sort afterwards.
 
 use sortie::gpu::{Gpu, Offsets, Pending, Strings};
 use sortie::{Bound, Error, Order};
@@ -11,62 +11,64 @@ const WORDS: usize = (1 << 15) + 4;
 
 type Sort = for<'a> unsafe fn(&'a Gpu, &Stream, View<'_, u32>, View<'_, u32>) -> Result<Pending<'a>, Error>;
 
-/// Every way that takes scratch, of the keys and what is beside them. Each is unsafe as [`Gpu::sort_pairs`] is.
+/// Every sort that takes scratch, of the keys and their payload or indices. Each has the safety conditions of
+/// [`Gpu::sort_pairs`].
 const SORTS: [(&str, Sort); 9] = [
     ("keys", |gpu, stream, keys, _| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.sort(stream, keys, Order::default()) }
     }),
     ("pairs", |gpu, stream, keys, beside| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.sort_pairs(stream, keys, beside, Order::default()) }
     }),
     ("pairs, unstable", |gpu, stream, keys, beside| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.sort_pairs_unstable(stream, keys, beside, Order::default()) }
     }),
     ("pairs of 12 bytes", |gpu, stream, keys, beside| {
         let count = keys.len() / 3;
         let rows = beside.range(0..3 * count).cast::<[u32; 3]>();
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.sort_pairs(stream, keys.range(0..count), rows, Order::default()) }
     }),
     ("argsort", |gpu, stream, keys, beside| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.argsort(stream, keys, beside, Order::default()) }
     }),
     ("pairs of wide keys", |gpu, stream, keys, beside| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.sort_pairs(stream, keys.cast::<u64>(), beside.cast::<u64>(), Order::default()) }
     }),
     ("keys by comparison", |gpu, stream, keys, _| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.sort_by_comparison(stream, keys.cast::<u64>(), Order::default()) }
     }),
     ("pairs by comparison", |gpu, stream, keys, beside| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe {
             gpu.sort_pairs_by_comparison(stream, keys.cast::<u64>(), beside.cast::<u64>(), Order::default())
         }
     }),
     ("argsort by comparison", |gpu, stream, keys, beside| {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { gpu.argsort_by_comparison(stream, keys, beside, Order::default()) }
     }),
 ];
 
-/// Those that read back what is to be done next.
+/// Sorts that read back what to do next.
 const READING_BACK: [(&str, Sort); 1] = [("strings", |gpu, stream, keys, beside| {
-    // The high bytes of a place and the low ones of the next: many tie by the three symbols of a first word.
+    // Each string has the high bytes of one number and the low bytes of the next: many tie in the three symbols of a
+    // first word.
     let ends: Vec<u32> = (0..=2000).map(|i| 4 * i + 2).collect();
     let offsets = gpu.device().alloc(ends.len())?;
     stream.copy_in(offsets.view(), &ends)?;
     let strings = Strings { bytes: beside.cast(), offsets: Offsets::Narrow(offsets.view()) };
-    // SAFETY: as the caller states; the offsets are not used by what is not waited for.
+    // SAFETY: the caller guarantees it; the sort has waited before it returns, so the offsets are no longer in use.
     unsafe { gpu.argsort_strings(stream, strings, keys.range(0..2000), Order::default()) }
 })];
 
-/// Keys, and what is beside them.
+/// Keys, and their payload or indices.
 type Content = [Vec<u32>; 2];
 
 fn unsorted() -> Content {
@@ -106,7 +108,7 @@ impl There {
     }
 }
 
-/// What a sort makes of it where nothing fails.
+/// The result of a sort if nothing fails.
 fn sorted(sort: Sort) -> Option<Content> {
     let gpu = gpu(Options::default())?;
     let there = There::new(&gpu);
@@ -124,7 +126,7 @@ fn gpu(options: Options) -> Option<Gpu> {
     }
 }
 
-/// What an engine and the data held, once both are gone.
+/// Checks that all memory of the engine and of the data is freed once both are dropped.
 fn assert_all_given_back(gpu: Gpu, there: There, name: &str) {
     let device = gpu.device().clone();
     drop((gpu, there));
@@ -139,7 +141,7 @@ unsafe fn bitonic<'gpu>(
     keys: View<'_, u32>,
     _: View<'_, u32>,
 ) -> Result<Pending<'gpu>, Error> {
-    // SAFETY: as the caller states.
+    // SAFETY: the caller guarantees it.
     unsafe { gpu.sort_bitonic(stream, keys, Order::default()) }
 }
 
@@ -148,7 +150,7 @@ unsafe fn bitonic<'gpu>(
 fn an_allocation_that_fails_leaves_the_data() {
     for (name, sort) in SORTS {
         let Some(expected) = sorted(sort) else { return };
-        // Two are those of the data.
+        // Two allocations are those of the data.
         for allocations in 2.. {
             let gpu = gpu(Options { allocations, ..Options::default() }).unwrap();
             let there = There::new(&gpu);
@@ -163,7 +165,7 @@ fn an_allocation_that_fails_leaves_the_data() {
                 }
                 Err(other) => panic!("{name} by {allocations} allocations: {other}"),
             }
-            // What takes no scratch is sorted all the same.
+            // A sort that takes no scratch still works.
             there.sort(&gpu, bitonic).unwrap();
             assert!(there.content().unwrap()[0].is_sorted(), "{name}: sorted afterwards");
             assert_all_given_back(gpu, there, name);
@@ -176,13 +178,13 @@ fn an_allocation_that_fails_leaves_the_data() {
 fn work_that_fails_is_an_error_and_the_engine_goes_on() {
     for (name, sort) in SORTS.into_iter().chain(READING_BACK) {
         let Some(expected) = sorted(sort) else { return };
-        // Two are the copies of the data.
+        // Two steps are the copies of the data.
         for failing in 2.. {
             let gpu = gpu(Options { failing: Some(failing), ..Options::default() }).unwrap();
             let there = There::new(&gpu);
             match there.sort(&gpu, sort) {
                 Ok(()) => {
-                    // What has to fail now is the copy of the result.
+                    // The copy of the result must fail now.
                     assert!(there.content().is_err(), "{name}: it hid that step {failing} failed");
                     assert!(failing > 4, "{name}: has no steps");
                     break;

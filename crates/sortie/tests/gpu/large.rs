@@ -9,7 +9,7 @@ use sortie_simt::{Options, Sanitizer};
 
 use crate::support::{PATTERNS, cuda, keys, on_bench, on_each};
 
-/// The smallest number of keys that are distributed: 2^16 on the bench.
+/// The smallest number of keys that is distributed: 2^16 on the test bench.
 fn large(gpu: &Gpu) -> usize {
     (gpu.device().properties().multiprocessors as usize) << 15
 }
@@ -309,8 +309,8 @@ fn pairs_on_devices_of_much_shared_memory() {
     });
 }
 
-/// Items that agree in their leading bits, in buckets where these bits are whole codes, and in a last bucket that covers most
-/// of the range of codes.
+/// Items that agree in their leading bits, in buckets where these bits are whole codes, and in a last bucket that
+/// covers most of the range of codes.
 #[test]
 fn pairs_that_their_places_order() {
     let shared_per_block = sortie_simt::SHARED_227K;
@@ -365,7 +365,7 @@ fn scratch_is_used_again() {
     });
 }
 
-/// Codes of which the sample gives a wrong picture.
+/// Codes about which a sample is misleading.
 #[test]
 fn outliers_and_skew() {
     on_each(|gpu| {
@@ -394,7 +394,7 @@ fn outliers_and_skew() {
     });
 }
 
-/// Codes far from one another, each in a bucket of its own; and one more, which a sample mostly misses.
+/// Codes that are far apart, each in a bucket of its own, and one more code, which a sample mostly misses.
 #[test]
 fn few_distinct_keys_and_one_that_no_sample_shows() {
     on_each(|gpu| {
@@ -461,7 +461,7 @@ fn long_buckets_of_nearly_one_code() {
     });
 }
 
-/// Keys so uneven that buckets are assigned by a sample.
+/// Keys that are spread so unevenly that buckets are chosen by a sample.
 #[test]
 fn keys_that_are_spread_unevenly() {
     on_each(|gpu| {
@@ -476,7 +476,7 @@ fn keys_that_are_spread_unevenly() {
         let zipf: Vec<u32> = (0..n).map(|_| (random.f64() * 20.0).exp2() as u32).collect();
         compare(gpu, &zipf, Order::default(), "zipf");
         compare_pairs(gpu, &zipf, Order::default(), "zipf");
-        // Nearly all in one cell, at an end of the range and in its middle.
+        // Nearly all in one cell, at an end of the range or in its middle.
         for middle in [0u64, 1 << 40, u64::MAX - (1 << 20)] {
             let mut crowded: Vec<u64> = (0..n).map(|_| middle + random.u64(0..1 << 20)).collect();
             crowded.iter_mut().step_by(50).for_each(|key| *key = random.u64(..));
@@ -503,7 +503,8 @@ fn order_that_is_almost_there() {
     });
 }
 
-/// More of one code in a block's share than a counter of 16 bits can hold: there are four blocks on the bench.
+/// More keys of one code in a block's share than a counter of 16 bits can hold: on the test bench there are four
+/// blocks.
 #[test]
 fn counts_past_their_range() {
     on_each(|gpu| {
@@ -511,7 +512,7 @@ fn counts_past_their_range() {
         let keys: Vec<u32> =
             (0..3 * large(gpu)).map(|_| u32::from(random.u32(0..10) == 0) << 30 | 5).collect();
         compare(gpu, &keys, Order::default(), "two values");
-        // Whole warps of one code.
+        // Whole warps with one code.
         let stretches: Vec<u32> = (0..3 * large(gpu) as u32).map(|i| (i / 100_000 % 3) << 29).collect();
         compare(gpu, &stretches, Order::default(), "stretches");
     });

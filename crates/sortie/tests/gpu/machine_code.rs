@@ -1,5 +1,5 @@
-//! What the kernels become as machine code: the sorts whose kernels [`machine_code::check`] compiles, and what is known of
-//! them.
+//! The machine code of the kernels: the sorts whose kernels [`machine_code::check`] compiles, and what is known about
+//! that code.
 
 use std::fs;
 use std::path::Path;
@@ -284,7 +284,7 @@ const KNOWN: &[Known] = &[
     },
 ];
 
-/// Enqueues a sort of segments of this length, or of any.
+/// Enqueues a sort of segments, of this length or of any length.
 fn sort<K: Key + Pod>(gpu: &Gpu, length: Option<usize>, descending: bool) -> Result<(), Error> {
     let order = Order { descending, ..Order::default() };
     with_segments(gpu, length, |stream, keys: View<'_, K>, segments| {
@@ -293,7 +293,7 @@ fn sort<K: Key + Pod>(gpu: &Gpu, length: Option<usize>, descending: bool) -> Res
     })
 }
 
-/// The same, of keys with payloads.
+/// The same for keys with payloads.
 fn pairs<K: Key + Pod, V: Pod>(gpu: &Gpu, length: Option<usize>) -> Result<(), Error> {
     with_segments(gpu, length, |stream, keys: View<'_, K>, segments| {
         let payload = gpu.device().alloc::<V>(keys.len())?;
@@ -302,7 +302,7 @@ fn pairs<K: Key + Pod, V: Pod>(gpu: &Gpu, length: Option<usize>) -> Result<(), E
     })
 }
 
-/// The same, of the indices of keys.
+/// The same for the indices of keys.
 fn argsort<K: Key + Pod>(gpu: &Gpu, length: Option<usize>) -> Result<(), Error> {
     with_segments(gpu, length, |stream, keys: View<'_, K>, segments| {
         let indices = gpu.device().alloc::<u32>(keys.len())?;
@@ -311,7 +311,8 @@ fn argsort<K: Key + Pod>(gpu: &Gpu, length: Option<usize>) -> Result<(), Error> 
     })
 }
 
-/// Keys in segments of this length, or of any: up to longer than fits a block, and too few to be distributed.
+/// Keys in segments, of this length or of any length, some of them too long for a block, but too few keys to be
+/// distributed.
 fn with_segments<K: Pod>(
     gpu: &Gpu,
     length: Option<usize>,
@@ -326,7 +327,7 @@ fn with_segments<K: Pod>(
     sort(&gpu.device().stream()?, keys.view(), segments)
 }
 
-/// What becomes of one array.
+/// What is done with one array.
 enum OneArray {
     Keys,
     Pairs,
@@ -335,7 +336,7 @@ enum OneArray {
     Places,
 }
 
-/// Enqueues a sort of one array of so many keys, enough to be distributed.
+/// Enqueues a sort of one array of `n` keys, enough to be distributed.
 fn one_array<K: Key + Pod>(gpu: &Gpu, n: usize, work: OneArray) -> Result<(), Error> {
     let (stream, order) = (gpu.device().stream()?, Order::default());
     let keys = gpu.device().alloc::<K>(n)?;
@@ -363,7 +364,7 @@ fn on_several<K: Key + Pod>(gpu: &Gpu) -> Result<(), Error> {
     unsafe { two(gpu)?.sort(&mut shares, Order::default()) }.map(drop)
 }
 
-/// The same of pairs.
+/// The same for pairs.
 fn pairs_on_several<K: Key + Pod, V: Pod>(gpu: &Gpu) -> Result<(), Error> {
     let keys = gpu.device().alloc::<K>(1 << 20)?;
     let payload = gpu.device().alloc::<V>(keys.len())?;
@@ -378,7 +379,7 @@ fn two(gpu: &Gpu) -> Result<Gpus, Error> {
     Gpus::new(vec![Arc::new(Gpu::new(gpu.device().clone())), Arc::new(Gpu::new(gpu.device().clone()))])
 }
 
-/// Enqueues a sort by comparison that takes both levels.
+/// Enqueues a sort by comparison that needs both levels.
 fn by_comparison<K: Compared>(gpu: &Gpu) -> Result<(), Error> {
     let stream = gpu.device().stream()?;
     let keys = gpu.device().alloc::<K>(1 << 20)?;
@@ -386,7 +387,7 @@ fn by_comparison<K: Compared>(gpu: &Gpu) -> Result<(), Error> {
     unsafe { gpu.sort_by_comparison(&stream, keys.view(), Order::default())? }.wait()
 }
 
-/// The same of their indices.
+/// The same for their indices.
 fn places_by_comparison<K: Compared>(gpu: &Gpu) -> Result<(), Error> {
     let stream = gpu.device().stream()?;
     let keys = gpu.device().alloc::<K>(1 << 20)?;
@@ -395,7 +396,7 @@ fn places_by_comparison<K: Compared>(gpu: &Gpu) -> Result<(), Error> {
     unsafe { gpu.argsort_by_comparison(&stream, keys.view(), indices.view(), Order::default())? }.wait()
 }
 
-/// Enqueues a bitonic sort that takes supersteps.
+/// Enqueues a bitonic sort that needs supersteps.
 fn bitonic<K: Key + Pod>(gpu: &Gpu) -> Result<(), Error> {
     let stream = gpu.device().stream()?;
     let keys = gpu.device().alloc::<K>(1 << 20)?;
@@ -403,7 +404,7 @@ fn bitonic<K: Key + Pod>(gpu: &Gpu) -> Result<(), Error> {
     unsafe { gpu.sort_bitonic(&stream, keys.view(), Order::default())? }.wait()
 }
 
-/// The same of pairs.
+/// The same for pairs.
 fn bitonic_pairs<K: Key + Pod, V: Pod>(gpu: &Gpu) -> Result<(), Error> {
     let stream = gpu.device().stream()?;
     let keys = gpu.device().alloc::<K>(1 << 20)?;
@@ -412,7 +413,8 @@ fn bitonic_pairs<K: Key + Pod, V: Pod>(gpu: &Gpu) -> Result<(), Error> {
     unsafe { gpu.sort_pairs_bitonic(&stream, keys.view(), payload.view(), Order::default())? }.wait()
 }
 
-/// Enqueues the first level of an argsort of strings, but has the kernels of all; and the strings in that order.
+/// Enqueues the first level of an argsort of strings, which loads the kernels of all levels, and gathers the strings in
+/// that order.
 fn strings(gpu: &Gpu) -> Result<(), Error> {
     let stream = gpu.device().stream()?;
     let bytes = gpu.device().alloc::<u8>(1 << 20)?;

@@ -1,5 +1,5 @@
-//! The GPU engine against the CPU engine: on the test bench, and on a CUDA device where there is one; and what its
-//! kernels become as machine code.
+//! Compares the GPU engine with the CPU engine, on the test bench and on a CUDA device if there is one, and checks the
+//! machine code of its kernels.
 
 mod bitonic;
 mod compared;

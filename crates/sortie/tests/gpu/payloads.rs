@@ -10,7 +10,7 @@ use sortie_simt::{Options, Sanitizer};
 
 use crate::support::{PATTERNS, cut, keys, on_bench, on_each, widen};
 
-/// Segments on the host, and the same on a device.
+/// Segments on the host, and the same segments on a device.
 struct Cut {
     host: Vec<usize>,
     length: Option<usize>,
@@ -54,8 +54,8 @@ fn on_host<T: Pod>(stream: &Stream, buffer: &Buffer<T>) -> Vec<T> {
     host
 }
 
-/// Sorts pairs, and the indices of the same keys, on the device and on the CPU; both must leave the same bits. Payloads are
-/// all different, so what is not stable differs.
+/// Sorts pairs, and the indices of the same keys, on the device and on the CPU; both must leave the same bits. All
+/// payloads differ, so an unstable sort would be noticed.
 fn compare<K: Key + Pod + Debug, V: Pod + Send>(
     gpu: &Gpu,
     stream: &Stream,
@@ -190,7 +190,7 @@ fn long_segments() {
     });
 }
 
-/// Those that indices bring: of one word more than a size that moves with its keys, and of many words.
+/// Payloads that are gathered by indices: one word larger than a size that moves with its keys, and many words.
 #[test]
 fn payloads_of_any_size() {
     on_each(|gpu| {
@@ -259,7 +259,7 @@ fn payloads_of_other_sizes_are_told() {
             let refused =
                 gpu.sort_pairs_segments(&stream, keys.view(), odd.view(), segments, Order::default());
             assert!(matches!(refused, Err(Error::Unsupported(why)) if why.contains("payloads of 3 bytes")));
-            // 24 bytes at an odd word.
+            // Rows of 24 bytes that begin at an odd word.
             let words = gpu.device().alloc::<u32>(49).unwrap();
             let crooked = words.range(1..49).cast::<[[u8; 8]; 3]>();
             let refused = gpu.sort_pairs_segments(&stream, keys.view(), crooked, segments, Order::default());

@@ -1,5 +1,5 @@
-//! The sorts of one array, of long segments, and of strings, under AddressSanitizer and UndefinedBehaviorSanitizer, which
-//! have to be there when a process starts: the test runs itself once more under them.
+//! Sorts of one array, of long segments, and of strings, under AddressSanitizer and UndefinedBehaviorSanitizer. These
+//! must be loaded when a process starts, so the test runs itself again under them.
 
 use std::env;
 use std::sync::Arc;

@@ -18,7 +18,7 @@ pub fn compare<K: Key + Pod + Debug>(
     what: &str,
 ) {
     let stream = gpu.device().stream().unwrap();
-    // Guarded by keys that no segment holds.
+    // Guarded by keys that belong to no segment.
     let guard: Vec<K> = vec![K::zeroed(); 8];
     let all = [&guard, keys, &guard].concat();
     let buffer = gpu.device().alloc::<K>(all.len()).unwrap();
@@ -51,7 +51,7 @@ pub fn compare<K: Key + Pod + Debug>(
     );
 }
 
-/// One length, `count` segments, of every pattern.
+/// `count` segments of one length, with every pattern.
 fn one_length<K: Key + Pod + Debug>(gpu: &Gpu, length: usize, count: usize, order: Order) {
     for (seed, pattern) in PATTERNS.into_iter().enumerate() {
         let keys: Vec<K> = cut(&keys(pattern, length * count, seed as u64));
@@ -159,8 +159,8 @@ fn long_segments() {
     });
 }
 
-/// Keys of several distributions, which no single range of codes cuts well: numbers around zero, each the AND of several words,
-/// powers, clusters; and two values, one of them rare.
+/// Keys of several distributions that no single range of codes divides well: numbers around zero, each the AND of
+/// several words; powers; clusters; and two values, one of them rare.
 fn uneven(n: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut normal = || (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
@@ -186,7 +186,7 @@ fn long_segments_of_uneven_keys() {
     });
 }
 
-/// By bins, and what crowds in few of them by workers; on each size of shared memory the longest that are.
+/// Sorted by bins, and by workers if keys crowd in few bins; for each size of shared memory, the longest that fit.
 #[test]
 fn segments_of_uneven_keys_that_fit_a_block() {
     for shared_per_block in [sortie_simt::SHARED_48K, sortie_simt::SHARED_99K, sortie_simt::SHARED_227K] {
@@ -211,7 +211,7 @@ fn segments_of_uneven_keys_that_fit_a_block() {
     }
 }
 
-/// More buckets than one level makes, and one segment among many short ones.
+/// More buckets than one level can make, and one long segment among many short ones.
 #[test]
 fn a_segment_that_is_split_twice() {
     on_bench(Options { shared_per_block: sortie_simt::SHARED_48K, ..Options::default() }, |gpu| {

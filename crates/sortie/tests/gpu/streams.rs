@@ -1,4 +1,4 @@
-//! Calls on device memory wait for nothing, take their scratch where they are told to, and can be captured in a graph.
+//! Calls on device memory do not wait, use the workspace that they are given, and can be captured in a graph.
 
 use sortie::gpu::{DeviceSegments, Gpu, Pending};
 use sortie::request::Beside;
@@ -8,7 +8,7 @@ use sortie_simt::{Bench, Calls, Options};
 
 use super::support::cuda;
 
-/// What is sorted: keys of 32 bits, or half as many of 64, and what is beside them; and where segments begin and end.
+/// What is sorted: keys of 32 bits, or half as many of 64; their payload or indices; and where segments begin and end.
 struct Data {
     keys: Buffer<u32>,
     beside: Buffer<u32>,
@@ -27,7 +27,7 @@ impl Data {
         Data { keys: device.alloc(n).unwrap(), beside: device.alloc(n).unwrap(), offsets }
     }
 
-    /// Other keys for another seed.
+    /// Replaces the keys by others that depend on the seed.
     fn shuffle(&self, stream: &Stream, seed: u64) -> Content {
         let mut random = fastrand::Rng::with_seed(seed);
         let n = self.keys.len();
@@ -50,7 +50,7 @@ impl Data {
         self.keys.view().cast()
     }
 
-    /// Some of the keys, and all that is beside them as their payload.
+    /// A third of the keys, each with three words as its payload.
     fn third(&self) -> View<'_, u32> {
         self.keys.range(0..self.keys.len() / 3)
     }
@@ -85,14 +85,14 @@ const ODD_PAIRS: Beside = Beside::Payload { bytes: 12, stable: true };
 const UNSTABLE_PAIRS: Beside = Beside::Payload { bytes: 4, stable: false };
 const INDICES: Beside = Beside::Indices { stable: true };
 
-/// Each call as its caller writes it, and how its caller asks for the size of a workspace.
+/// Each call, written as a caller would, and how a caller asks for the size of its workspace.
 macro_rules! calls {
     ($gpu:ident, $stream:ident, $data:ident, $order:ident; $($name:literal: $sort:expr, $bytes:expr;)*) => {
         vec![$(Call {
             name: $name,
             sort: |$gpu, $stream, $data| {
                 let $order = Order::default();
-                // SAFETY: the tests leave the data alone until the sort is done.
+                // SAFETY: the tests do not touch the data until the sort is done.
                 unsafe { $sort }
             },
             bytes: |$gpu, $data| $bytes,
@@ -140,7 +140,7 @@ fn calls() -> Vec<Call> {
     }
 }
 
-/// Keys for each multiprocessor: one segment, passes, and enough to be distributed.
+/// Keys for each multiprocessor: for one segment, for passes, and enough to be distributed.
 const SIZES: [usize; 3] = [1000, 5000, (1 << 15) + 4];
 
 fn bench() -> Option<Bench> {
@@ -158,10 +158,10 @@ fn each_size(gpu: &Gpu) -> [usize; 3] {
     SIZES.map(|size| size * gpu.device().properties().multiprocessors as usize)
 }
 
-/// What a call makes of the keys of this seed, where nothing is special.
+/// The result of a plain call for the keys of this seed.
 fn expected(gpu: &Gpu, call: &Call, stream: &Stream, data: &Data, seed: u64) -> Content {
     data.shuffle(stream, seed);
-    // SAFETY: the data is left alone until the sort is done.
+    // SAFETY: the data is not touched until the sort is done.
     unsafe { (call.sort)(gpu, stream, data) }.unwrap().wait().unwrap();
     data.read(stream)
 }
@@ -177,7 +177,7 @@ fn neither_a_call_nor_dropping_what_it_returns_waits() {
             let expected = expected(&gpu, &call, &stream, &data, 1);
             data.shuffle(&stream, 1);
             let before = bench.calls();
-            // SAFETY: the data is left alone until it is read, after the sort on the same stream.
+            // SAFETY: the data is not touched until it is read, after the sort on the same stream.
             drop(unsafe { (call.sort)(&gpu, &stream, &data) }.unwrap());
             assert_eq!(bench.calls().waits, before.waits, "{} of {n} words", call.name);
             assert!(data.read(&stream) == expected, "{} of {n} words", call.name);
@@ -198,7 +198,7 @@ fn a_workspace_of_the_size_that_was_asked_for_is_enough() {
                 let bytes = (call.bytes)(gpu, &data).unwrap();
                 let workspace = gpu.device().alloc::<u8>(bytes + 1000).unwrap();
                 let sort = |bytes| {
-                    // SAFETY: nothing else uses workspace and data until the sort is done.
+                    // SAFETY: nothing else uses the workspace and the data until the sort is done.
                     unsafe {
                         let stream = stream.with_workspace(workspace.range(0..bytes));
                         (call.sort)(gpu, &stream, &data)?.wait()
@@ -234,7 +234,7 @@ fn with_a_workspace_nothing_is_allocated() {
     for call in calls() {
         let workspace = gpu.device().alloc::<u8>((call.bytes)(&gpu, &data).unwrap()).unwrap();
         let before = bench.calls();
-        // SAFETY: nothing else uses workspace and data.
+        // SAFETY: nothing else uses the workspace and the data.
         unsafe {
             let stream = stream.with_workspace(workspace.view());
             drop((call.sort)(&gpu, &stream, &data).unwrap());
@@ -244,7 +244,7 @@ fn with_a_workspace_nothing_is_allocated() {
     }
 }
 
-/// With scratch of the graph, or of a workspace.
+/// With scratch that belongs to the graph, or with a workspace.
 #[test]
 fn a_captured_call_sorts_whatever_the_keys_are_then() {
     on_each(|gpu| {
@@ -262,7 +262,7 @@ fn a_captured_call_sorts_whatever_the_keys_are_then() {
                     let graph = stream.capture(sort).unwrap();
                     for (seed, expected) in [3, 4].into_iter().zip(&expected) {
                         data.shuffle(stream, seed);
-                        // SAFETY: data, workspace and engine are there.
+                        // SAFETY: data, workspace and engine still exist.
                         unsafe { graph.launch(stream).unwrap() };
                         assert!(data.read(stream) == *expected, "{} of {n} words, keys {seed}", call.name);
                     }
@@ -272,7 +272,7 @@ fn a_captured_call_sorts_whatever_the_keys_are_then() {
     });
 }
 
-/// An array whose length the device knows is one segment.
+/// An array whose length only the device knows, sorted as one segment.
 #[test]
 fn a_captured_call_takes_the_length_that_the_device_has_then() {
     on_each(|gpu| {
@@ -289,7 +289,7 @@ fn a_captured_call_takes_the_length_that_the_device_has_then() {
         for length in [most, 0, 1, 5000, 69_999] {
             stream.copy_in(there.view(), &keys).unwrap();
             stream.copy_in(offsets.view(), &[0, length as u64]).unwrap();
-            // SAFETY: keys, offsets and engine are there.
+            // SAFETY: keys, offsets and engine still exist.
             unsafe { graph.launch(&stream).unwrap() };
             let (mut expected, mut found) = (keys.clone(), vec![0; most]);
             expected[..length].sort_unstable();

@@ -10,8 +10,8 @@ use sortie_simt::{Options, Sanitizer};
 
 use crate::support::{cuda, on_bench, on_each};
 
-/// Sorts on the device and by std, both ways; both must give the same indices. The strings are in the middle of others, with
-/// offsets of either width.
+/// Sorts on the device, in both layouts, and by std; all must give the same indices. The strings lie in the middle of
+/// others, with offsets of either width.
 pub fn compare(gpu: &Gpu, strings: &[Vec<u8>], what: &str) {
     let mut bytes = b"before".to_vec();
     let mut offsets = vec![bytes.len()];
@@ -41,7 +41,7 @@ pub fn compare(gpu: &Gpu, strings: &[Vec<u8>], what: &str) {
     }
 }
 
-/// Calls with the strings as views, in two buffers with something before them, and the short ones in the views.
+/// Calls `test` with the strings as views, in two buffers that begin with other bytes; short strings are in the views.
 fn with_views(gpu: &Gpu, strings: &[Vec<u8>], test: impl FnOnce(&Stream, StringViews<'_>)) {
     let mut buffers = [b"before".to_vec(), b"one more".to_vec()];
     let views: Vec<u128> =
@@ -57,7 +57,7 @@ fn with_views(gpu: &Gpu, strings: &[Vec<u8>], test: impl FnOnce(&Stream, StringV
     test(&stream, StringViews { views: views_there.view(), buffers: &buffers });
 }
 
-/// As Arrow's format has it, from its specification.
+/// A view as the specification of Arrow's format defines it.
 fn view(buffers: &mut [Vec<u8>], buffer: usize, string: &[u8]) -> u128 {
     let mut view = [0; 16];
     view[..4].copy_from_slice(&(string.len() as u32).to_le_bytes());
@@ -78,7 +78,7 @@ fn argsort(gpu: &Gpu, bytes: &[u8], offsets: &[usize], wide: bool, order: Order)
     let text = device.alloc::<u8>(bytes.len())?;
     stream.copy_in(text.view(), bytes)?;
     let count = offsets.len() - 1;
-    // Guarded by indices that nobody writes.
+    // Guarded by indices that are not written.
     let mut indices = vec![7u32; count + 2];
     let indices_there = device.alloc::<u32>(indices.len())?;
     stream.copy_in(indices_there.view(), &indices)?;
@@ -94,7 +94,7 @@ fn argsort(gpu: &Gpu, bytes: &[u8], offsets: &[usize], wide: bool, order: Order)
     Ok(indices[1..count + 1].to_vec())
 }
 
-/// So many strings, each of bytes that are drawn from these, up to so long.
+/// `n` strings of up to `longest` bytes, drawn from these.
 pub fn random(n: usize, bytes: &[u8], longest: usize, seed: u64) -> Vec<Vec<u8>> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut string = || {
@@ -133,7 +133,7 @@ fn every_alphabet() {
 #[test]
 fn what_is_shared_is_passed_over() {
     on_each(|gpu| {
-        // In each group another length; and some that end within what the others share.
+        // Another length in each group, and some strings that end within what the others share.
         let mut random = fastrand::Rng::with_seed(7);
         let mut strings = Vec::new();
         for group in 0..40 {
@@ -171,7 +171,7 @@ fn long_strings() {
     });
 }
 
-/// Enough to be distributed by their first symbols, and ties in groups too long for a block.
+/// Enough strings to be distributed by their first symbols, with ties in groups too long for a block.
 #[test]
 fn many_strings() {
     let options = Options { multiprocessors: 1, sanitizer: Sanitizer::Race, ..Options::default() };
@@ -282,7 +282,7 @@ fn by_beginnings(
     (indices, ties.iter().collect())
 }
 
-/// Whatever the depth: less than a word, a word, or several.
+/// For any depth: less than a word, a word, or several.
 #[test]
 fn beginnings_are_sorted_and_their_ties_told() {
     on_each(|gpu| {
@@ -343,7 +343,7 @@ fn sent_strings_are_sorted_either_way() {
     });
 }
 
-/// Without anything before it: one string alone was taken to begin a byte early.
+/// With nothing before it in memory: a string that is alone was once read from one byte too early.
 #[test]
 fn one_string_is_not_read_beyond_its_ends() {
     on_each(|gpu| {

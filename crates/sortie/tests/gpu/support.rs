@@ -5,9 +5,9 @@ use sortie::gpu::Gpu;
 use sortie_device::Device;
 use sortie_simt::{Options, Sanitizer};
 
-/// Runs a test on the bench, with races looked for, and on the first CUDA device.
+/// Runs a test on the test bench, with a check for races, and on the first CUDA device.
 pub fn on_each(test: impl Fn(&Gpu)) {
-    // Fewer keys are many where there are few multiprocessors, and quicker.
+    // With fewer multiprocessors, fewer keys count as many, which is faster.
     on_bench(Options { sanitizer: Sanitizer::Race, multiprocessors: 2, ..Options::default() }, &test);
     if let Some(device) = cuda() {
         test(&Gpu::new(device));
@@ -31,8 +31,8 @@ pub fn cuda() -> Option<Device> {
     }
 }
 
-/// Keys of a pattern: any bits, few distinct, ascending, descending, all equal, the ends of the range, a narrow range but
-/// for a few.
+/// Keys of a pattern: any bits, few distinct values, ascending, descending, all equal, the ends of the range, or a
+/// narrow range with a few exceptions.
 pub fn keys(pattern: &str, n: usize, seed: u64) -> Vec<u64> {
     let mut random = fastrand::Rng::with_seed(seed);
     (0..n as u64)
@@ -57,7 +57,7 @@ pub fn cut<K: Pod>(wide: &[u64]) -> Vec<K> {
     wide.iter().map(|key| bytemuck::pod_read_unaligned(&key.to_le_bytes()[..size_of::<K>()])).collect()
 }
 
-/// Keys of 128 bits in the order of these, which differ in their upper halves or in their lower ones alone.
+/// Keys of 128 bits in the order of these keys. They differ only in their upper halves, or only in their lower halves.
 pub fn widen(wide: &[u64], is_high: bool) -> Vec<u128> {
     wide.iter()
         .map(|&key| if is_high { u128::from(key) << 64 | u128::from(!key) } else { u128::from(key) })

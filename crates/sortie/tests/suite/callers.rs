@@ -1,5 +1,5 @@
-//! What callers hand in: comparisons that panic, contradict themselves or change what they look at, keys that
-//! panic. A sort may give up or leave any order, but it neither loses an element nor holds one twice.
+//! Callers' code that misbehaves: comparisons that panic, contradict themselves or change what they compare, and keys
+//! that panic. A sort may give up or leave any order, but it neither loses nor duplicates an element.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ fn subjects() -> impl Iterator<Item = &'static Subject> {
     SEQUENTIAL.iter().take(2).chain(PARALLEL.iter().skip(2).take(2))
 }
 
-/// An element that owns memory and counts how often its like is dropped.
+/// An element that owns memory and counts how often such elements are dropped.
 struct Counted<'a> {
     number: Box<usize>,
     drops: &'a AtomicUsize,
@@ -34,12 +34,12 @@ fn sort_by(subject: &Subject, v: &mut [Counted], compare: &(dyn Fn(&Counted, &Co
     subject.sort_by(v, compare);
 }
 
-/// Likewise for keys.
+/// The same for keys.
 fn sort_by_key(subject: &Subject, v: &mut [Counted], cached: bool, key: &(dyn Fn(&Counted) -> usize + Sync)) {
     if cached { subject.sort_by_cached_key(v, key) } else { subject.sort_by_key(v, key) }
 }
 
-/// Runs `work` on shuffled elements, whether it panics or not, and checks that each is still there, once.
+/// Runs `work` on shuffled elements, whether it panics or not, and checks that each is still there exactly once.
 /// Returns the numbers before and after, and whether it panicked.
 fn keeps_all(n: usize, work: impl FnOnce(&mut [Counted])) -> (Vec<usize>, Vec<usize>, bool) {
     let drops = AtomicUsize::new(0);
@@ -57,7 +57,7 @@ fn keeps_all(n: usize, work: impl FnOnce(&mut [Counted])) -> (Vec<usize>, Vec<us
     (numbers, after, panicked)
 }
 
-/// Panics at the call so many, without a message.
+/// Panics at a certain call, without a message.
 struct Bomb {
     calls: AtomicUsize,
     at: usize,
@@ -115,7 +115,7 @@ fn keys_that_panic_leave_the_slice_as_it_was() {
     }
 }
 
-/// A key of the caller's own whose comparison panics, and which counts its drops.
+/// A key of the caller's own type that counts its drops, and whose comparison panics.
 struct Fragile<'a> {
     number: Counted<'a>,
     bomb: &'a Bomb,
@@ -157,7 +157,7 @@ fn cached_keys_whose_comparison_panics_leave_the_slice_as_it_was() {
     }
 }
 
-/// A string that owns its body, and panics when it is looked at once too often.
+/// A string that owns its bytes and panics when it is read once too often.
 struct FragileString<'a> {
     body: String,
     bomb: &'a Bomb,
@@ -238,7 +238,7 @@ fn keys_are_drawn_once_an_element() {
                     sort_by_key(subject, v, cached, &key);
                 });
                 let calls: u32 = calls.into_iter().map(AtomicU32::into_inner).sum();
-                // More often those of the first run, which is short, and of samples.
+                // Called again for elements of the first run, which is short, and for samples.
                 let most = if cached { n } else { n + 64 };
                 assert!((n..=most).contains(&(calls as usize)), "{calls} calls, {} of {n}", subject.name);
                 assert!(after.is_sorted_by(|a, b| if subject.order.descending { a > b } else { a < b }));
@@ -247,7 +247,7 @@ fn keys_are_drawn_once_an_element() {
     }
 }
 
-/// Keys of 64 bits are asked for again where their first bits tie, and only there.
+/// Keys of 64 bits are computed again only if their first bits tie.
 #[test]
 fn keys_that_do_not_tie_are_drawn_once() {
     let mut rng = Rng::with_seed(7);
@@ -267,7 +267,7 @@ fn keys_that_do_not_tie_are_drawn_once() {
     assert!(calls <= keys.len() + 200, "{calls} calls");
 }
 
-/// Elements without a size whose keys are others at each call: no order is right, and none is refused.
+/// Elements of size zero whose keys change at each call: no order is wrong, and the sort must not fail.
 #[test]
 fn elements_without_a_size_have_keys_that_change() {
     for n in [30, 2000, 140_000] {
@@ -277,7 +277,7 @@ fn elements_without_a_size_have_keys_that_change() {
     }
 }
 
-/// Where runs are merged, keys are asked for again: up to twice as often as by std's sort.
+/// If runs are merged, keys are computed again: up to twice as often as by std's sort.
 #[test]
 fn keys_of_runs_are_drawn_up_to_twice_as_often_as_by_std() {
     type Shape = (&'static str, fn(u32, u32) -> u32);
@@ -308,7 +308,7 @@ fn keys_of_runs_are_drawn_up_to_twice_as_often_as_by_std() {
     }
 }
 
-/// Elements of which few fit a stack. Once, room for 64 of them was taken there.
+/// Elements so large that few fit on a stack. The sort once took room for 64 of them there.
 #[test]
 fn large_elements_in_runs_are_sorted_on_a_small_stack() {
     type Large = (u32, [u8; 32 << 10]);
@@ -326,7 +326,7 @@ fn large_elements_in_runs_are_sorted_on_a_small_stack() {
     std::thread::Builder::new().stack_size(1 << 20).spawn(sort).unwrap().join().unwrap();
 }
 
-/// Comparisons that are no order at all. The sort may panic; it may not hang or lose an element.
+/// Comparisons that are no order at all. The sort may panic; it must not hang or lose an element.
 #[test]
 fn comparisons_that_contradict_themselves() {
     type Compare = fn(usize, usize, usize) -> Ordering;
@@ -377,7 +377,7 @@ fn cached_keys_that_contradict_themselves() {
     }
 }
 
-/// A comparison that is stable for equal elements, and says so of all.
+/// A comparison that calls all elements equal must leave them as they were.
 #[test]
 fn all_equal_stays_as_it_was() {
     for subject in subjects() {
@@ -388,8 +388,8 @@ fn all_equal_stays_as_it_was() {
     }
 }
 
-/// What a comparison writes into the elements is there afterwards: none is compared as a copy that is then
-/// forgotten.
+/// What a comparison writes into the elements is still there afterwards: no element is compared as a copy that is then
+/// discarded.
 #[test]
 fn comparisons_that_write_into_the_elements() {
     for subject in subjects() {
@@ -409,7 +409,7 @@ fn comparisons_that_write_into_the_elements() {
     }
 }
 
-/// Should an element be compared with itself, the answer does not matter.
+/// If an element is compared with itself, the answer must not matter.
 #[test]
 fn elements_that_are_less_than_themselves() {
     for subject in subjects() {

@@ -1,4 +1,4 @@
-//! What a [`Sorter`] refuses, and what it says: an error leaves the data as it was.
+//! What a [`Sorter`] refuses, and with which error; an error leaves the data as it was.
 
 use sortie::{Algorithm, Bound, Engine, Error, Report, Segments, Sorter};
 
@@ -6,7 +6,7 @@ fn shuffled(n: u32) -> Vec<u32> {
     (0..n).map(|i| i.wrapping_mul(0x9E37_79B1)).collect()
 }
 
-/// A call of a sorter on data of its own. Returns what came of it and whether the data is as it was.
+/// A call of a sorter on data of its own. Returns the result, and whether the data is as it was.
 type Call = (&'static str, fn(&Sorter) -> (Result<Report, Error>, bool));
 
 const N: u32 = 265_001;
@@ -109,7 +109,7 @@ const CALLS: &[Call] = &[
     }),
 ];
 
-/// With too little memory a call says how much it needs, exactly: with that it works and holds no more, with
+/// With too little memory, a call says exactly how much it needs: with that limit it works and holds no more, and with
 /// a byte less it refuses again.
 #[test]
 fn memory_limits_are_exact() {
@@ -119,7 +119,7 @@ fn memory_limits_are_exact() {
                 |limit| call(&Sorter::builder().threads(threads).memory_limit(limit).build().unwrap());
             let mut limit = 0;
             let mut refusals = 0;
-            // A plan that needs less may follow one that is refused, each with its own need.
+            // After a plan is refused, another that needs less may be tried, with its own need.
             let report = loop {
                 let (result, untouched) = limited(limit);
                 match result {
@@ -154,7 +154,7 @@ fn memory_errors_state_the_numbers() {
     assert!(text.contains(&format!("needs {needed} bytes")) && text.contains("10 are allowed"), "{text}");
 }
 
-/// The row of the table that a call is in.
+/// The row of the table that applies to each call.
 const ROWS: &[(&str, &str)] = &[
     ("sort", "numbers of 32 or 64 bits"),
     ("sort of records", "compound keys"),
@@ -176,7 +176,7 @@ const ROWS: &[(&str, &str)] = &[
     ("sort_string_array", "strings, or indices of strings"),
 ];
 
-/// A named algorithm sorts where the table of capabilities has it, and is refused where it has not; then the data is as it was.
+/// A named algorithm sorts if the table of capabilities has it. Otherwise it is refused, and the data is as it was.
 #[test]
 fn algorithms_sort_or_refuse_as_the_table_says() {
     let table = sortie::plan::capabilities();
@@ -237,11 +237,11 @@ fn lengths_that_differ() {
     assert_eq!((strings, indices), (["b", "a"], [7, 7]));
 }
 
-/// Strings of 2^32 bytes might share as many.
+/// Strings of 2^32 bytes could share as many.
 #[test]
 fn lcps_that_are_too_narrow() {
     let sorter = Sorter::builder().build().unwrap();
-    // Never touched, so no memory is behind it.
+    // Never written, so the system does not back it with memory.
     let long = vec![0u8; 1 << 32];
     let mut strings = [&b"b"[..], &long, b"a"];
     let (mut narrow, mut wide) = ([7u32; 3], [7u64; 3]);
@@ -303,7 +303,7 @@ fn threads() {
     assert!(Sorter::builder().threads(64).build().is_ok());
 }
 
-/// A sorter may be used from inside a pool, from many threads at once, and after it was cloned.
+/// A sorter may be used inside a pool, from many threads at once, and after it was cloned.
 #[test]
 fn sorters_are_shared() {
     let sorter = Sorter::builder().threads(2).engine(Engine::Cpu).build().unwrap();
@@ -345,10 +345,10 @@ fn reports_add_up() {
     }
 }
 
-/// What each thread worked lies within the time of the phase, and is most of it where there is one thread.
+/// The time that each thread worked is within the time of the phase; with one thread it is most of it.
 #[test]
 fn work_by_thread_adds_up() {
-    // An argsort by packed words sorts those as keys, of which this is not measured.
+    // An argsort by packed words sorts these words as keys, which is not measured.
     let measured = ["sort_pairs", "sort_strings", "argsort_strings", "sort_string_array"];
     for (name, call) in CALLS {
         for threads in [1, 2] {

@@ -7,7 +7,7 @@ use crate::subject::{ALGORITHMS, PARALLEL, SEQUENTIAL, Subject};
 use crate::values::{Value, for_each_key, indices, keys};
 use crate::{edge_sizes, small_sizes};
 
-/// Sorts the keys in the middle of a slice, so that whatever writes or reads past their ends shows.
+/// Sorts the keys in the middle of a slice, so that reads or writes past their ends are noticed.
 pub fn check<K: Value>(subject: &Subject, keys: Vec<K>, what: &str) {
     let (n, order) = (keys.len(), subject.order);
     let context = || format!("{} of {n} {}, {what}", subject.name, std::any::type_name::<K>());
@@ -30,14 +30,14 @@ pub fn check<K: Value>(subject: &Subject, keys: Vec<K>, what: &str) {
     }
 }
 
-/// Every pattern at these sizes, the subjects taken in turn.
+/// Every pattern at these sizes, with the subjects in turn.
 fn patterns<K: Value>(subjects: &[Subject], sizes: impl Iterator<Item = usize> + Clone) {
     let mut turn = subjects.iter().cycle();
     for pattern in PATTERNS {
         for n in sizes.clone() {
             check::<K>(turn.next().unwrap(), keys(&numbers(pattern, n, K::BITS)), pattern.0);
         }
-        // Another start for each pattern, so that each meets each size.
+        // Another start for each pattern, so that each subject gets each size.
         turn.next();
     }
 }
@@ -151,7 +151,7 @@ fn floats_by_their_bits() {
     mixtures(64, 52, f64::from_bits);
 }
 
-/// Keys that take no room: there is nothing to move, and any number of them fits.
+/// Keys of size zero: there is nothing to move, and any number of them fits.
 #[test]
 fn keys_of_no_size() {
     for subject in SEQUENTIAL.iter().chain(PARALLEL.iter()) {

@@ -51,13 +51,13 @@ fn no_pattern_is_quadratic_or_deep() {
     }
 }
 
-/// What comparison n log n sorts need, with room.
+/// The comparisons that sorts in n log n may need, with some to spare.
 fn comparisons_allowed(n: usize) -> usize {
     8 * n * n.ilog2() as usize
 }
 
-/// McIlroy's adversary: it makes up the keys while it is asked, so that whatever a quicksort takes for its
-/// pivot turns out to be small.
+/// McIlroy's adversary: it invents the keys while it is asked, so that whatever a quicksort chooses as its pivot turns
+/// out to be small.
 struct Adversary {
     /// Which elements have a key; the others are "gas", larger than any key.
     keys: Vec<Option<usize>>,
@@ -106,7 +106,7 @@ fn an_adversary_makes_no_comparison_sort_quadratic() {
                 adversary.comparisons
             );
 
-            // The keys that it made up, as numbers, for the sorts that compare none.
+            // The invented keys as numbers, for sorts that do not compare.
             let made_up: Vec<u64> = adversary.keys.iter().map(|key| key.unwrap_or(n) as u64).collect();
             for subject in sequential() {
                 in_time("the adversary's keys", || {
@@ -117,8 +117,8 @@ fn an_adversary_makes_no_comparison_sort_quadratic() {
     }
 }
 
-/// Strings that share their beginnings: a sort symbol by symbol must neither recurse once a symbol nor read
-/// the shared part over and over.
+/// Strings that share their beginnings: a sort symbol by symbol must neither recurse once per symbol nor read the
+/// shared part again and again.
 #[test]
 fn shared_beginnings_of_strings() {
     let zeros = |length: usize| vec![0u8; length];

@@ -1,8 +1,8 @@
-//! The suite that every sort of this project is put under, through the public API alone.
+//! The tests that every sort of this project must pass, through the public API alone.
 //!
-//! A [`subject::Subject`] is a way to sort; what it returns is compared with std's stable sort under a plain
-//! definition of the order, element by element and payload by payload. So that results depend on neither
-//! threads nor run needs no test of its own: there is one right answer.
+//! A [`subject::Subject`] is a way to sort. Its result is compared with that of std's stable sort under a plain
+//! definition of the order, element by element and payload by payload. There is only one right result, so no extra test
+//! is needed to show that results depend neither on the number of threads nor on the run.
 
 mod callers;
 mod choices;
@@ -15,12 +15,12 @@ mod strings;
 mod subject;
 mod values;
 
-/// Sizes where every size matters.
+/// Small sizes, where every single one matters.
 fn small_sizes() -> impl Iterator<Item = usize> {
     0..=200
 }
 
-/// The sizes round the powers of two of these exponents, where size classes end.
+/// The sizes around the powers of two with these exponents, where size classes end.
 fn edge_sizes(exponents: std::ops::RangeInclusive<u32>) -> impl Iterator<Item = usize> {
     exponents.flat_map(|e| [(1 << e) - 1, 1 << e, (1 << e) + 1])
 }

@@ -7,7 +7,7 @@ use crate::subject::{ALGORITHMS, PARALLEL, SEQUENTIAL, Subject, UNSTABLE};
 use crate::values::{Value, for_each_key, indices, keys, places_by};
 use crate::{edge_sizes, small_sizes};
 
-/// A payload made from the place where it starts.
+/// A payload made from its original index.
 trait Payload: Send + Sync + Clone + PartialEq + Debug {
     fn from_usize(i: usize) -> Self;
 }
@@ -71,7 +71,7 @@ fn check_unstable<K: Value>(subject: &Subject, keys: Vec<K>, what: &str) {
     in_order(&sorted, &indices);
 }
 
-/// Every pattern at these sizes, the subjects taken in turn.
+/// Every pattern at these sizes, with the subjects in turn.
 fn patterns<K: Value>(
     check: impl Fn(&Subject, Vec<K>, &str),
     subjects: &[Subject],
@@ -91,7 +91,7 @@ fn sizes_to(exponent: u32) -> impl Iterator<Item = usize> + Clone {
     sizes.into_iter()
 }
 
-/// Where threads start to share the work.
+/// Sizes around the one from which threads share the work.
 const LARGE: [usize; 3] = [262_143, 262_144, 400_003];
 
 #[test]
@@ -183,7 +183,7 @@ fn stable_algorithms_by_name() {
     }
 }
 
-/// Elements by a key drawn from them: of any type, and dropped once each.
+/// Elements sorted by keys of any type that are computed from them; each key is dropped once.
 #[test]
 fn elements_by_key() {
     fn run<K: Value>() {
@@ -227,7 +227,7 @@ fn elements_by_any_ordered_key_or_comparison() {
     }
 }
 
-/// Elements and payloads that take no room.
+/// Elements and payloads of size zero.
 #[test]
 fn elements_of_no_size() {
     for subject in SEQUENTIAL.iter().chain(PARALLEL.iter()) {

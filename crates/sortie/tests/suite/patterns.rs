@@ -1,4 +1,4 @@
-//! Inputs as numbers: each pattern aims at something that a sort may get wrong.
+//! Inputs as numbers: each pattern aims at a mistake that a sort might make.
 
 use fastrand::Rng;
 
@@ -19,7 +19,7 @@ impl Ask {
         self.rng.u64(..) & self.max()
     }
 
-    /// Number `i` of `of` that divide the range evenly.
+    /// Number `i` of `of` numbers that divide the range evenly.
     fn spread(&self, i: usize, of: usize) -> u64 {
         ((i as u128 * (u128::from(self.max()) + 1)) / of.max(1) as u128) as u64
     }
@@ -35,7 +35,7 @@ impl Ask {
 
 type Pattern = (&'static str, fn(&mut Ask) -> Vec<u64>);
 
-/// The numbers of a pattern for keys of so many bits, the same each time.
+/// The numbers of a pattern for keys of this many bits, the same each time.
 pub fn numbers(pattern: &Pattern, n: usize, bits: u32) -> Vec<u64> {
     let numbers = (pattern.1)(&mut Ask { n, bits: bits.min(64), rng: Rng::with_seed(n as u64) });
     assert_eq!(numbers.len(), n, "{}", pattern.0);
@@ -135,7 +135,7 @@ fn runs(a: &mut Ask) -> Vec<u64> {
     numbers
 }
 
-/// Musser's sequence: the median of the first, middle and last key is always next to the smallest.
+/// Musser's sequence: the median of the first, middle and last key is always close to the smallest.
 fn median_of_3_killer(a: &mut Ask) -> Vec<u64> {
     let half = a.n / 2;
     a.each(|a, i| {

@@ -8,7 +8,8 @@ use crate::patterns::{PATTERNS, numbers};
 use crate::subject::{ALGORITHMS, PARALLEL, SEQUENTIAL, Subject};
 use crate::values::{Value, for_each_key, indices, keys};
 
-/// Compares keys alone, keys with payloads and indices to std, segment by segment; keys outside all segments stay.
+/// Compares keys alone, keys with payloads, and indices with the results of std, segment by segment. Keys outside all
+/// segments stay.
 fn check<K: Value>(subject: &Subject, keys: Vec<K>, segments: Segments, what: &str) {
     let context = || format!("{} of {} {}, {what}", subject.name, keys.len(), std::any::type_name::<K>());
     let mut expected: Vec<usize> = (0..keys.len()).collect();
@@ -100,7 +101,7 @@ fn many_and_large() {
         check(subject, keys.clone(), Segments::Length(1000), pattern.0);
         check(subject, keys.clone(), Segments::Length(300_000), pattern.0);
         check(subject, keys.clone(), Segments::Length(1), pattern.0);
-        // One that is long enough for all threads among many short ones.
+        // One segment that is long enough for all threads, among many short ones.
         let offsets = [0, 2, 2, 5, 290_000, 290_000, 290_001, 290_100];
         check(subject, keys.clone(), Segments::Offsets(&offsets), pattern.0);
         let offsets = mixed_offsets(keys.len(), 9000, &mut rng);

@@ -108,7 +108,7 @@ fn neighbours_share(strings: &[&[u8]]) -> Vec<usize> {
     strings.iter().take(1).map(|_| 0).chain(strings.windows(2).map(shared)).collect()
 }
 
-/// Strings that can be told apart though their bytes are equal.
+/// Strings that can be told apart even if their bytes are equal.
 #[derive(Clone, Copy)]
 struct Numbered<'a>(usize, &'a [u8]);
 
@@ -220,7 +220,7 @@ fn equal_strings_in_great_number() {
     check(&PARALLEL[1], &strings, "10^5 equal strings");
 }
 
-/// Every algorithm in either direction, by so many threads.
+/// Every algorithm in either direction, with this many threads.
 fn algorithms(threads: usize) -> Vec<Subject> {
     let all = [Algorithm::Auto, Algorithm::Radix, Algorithm::Quicksort, Algorithm::Merge];
     let subject = |algorithm, descending| {
@@ -232,7 +232,7 @@ fn algorithms(threads: usize) -> Vec<Subject> {
     all.into_iter().flat_map(|algorithm| [subject(algorithm, false), subject(algorithm, true)]).collect()
 }
 
-/// Equal strings may come in any order here.
+/// Equal strings may come out in any order here.
 fn check_lcps(subject: &Subject, strings: &[Vec<u8>], what: &str) {
     let context = format!("{} of {} strings, {what}", subject.name, strings.len());
     let mut expected: Vec<&[u8]> = strings.iter().map(Vec::as_slice).collect();
@@ -265,7 +265,7 @@ fn lcps_by_every_algorithm() {
     }
 }
 
-/// Ties that are distributed anew, within one another, and one that is in order already.
+/// Ties that are distributed again, within one another, and one that is already in order.
 #[test]
 fn lcps_of_ties_for_all_threads() {
     let mut rng = Rng::with_seed(10);
@@ -281,7 +281,7 @@ fn lcps_of_ties_for_all_threads() {
     }
 }
 
-/// Strings that own their bodies move without being copied.
+/// Strings that own their bytes move without copying these.
 #[test]
 fn bodies_stay_where_they_are() {
     let mut rng = Rng::with_seed(8);
@@ -296,7 +296,7 @@ fn bodies_stay_where_they_are() {
     }
 }
 
-/// An array of one offset holds no strings.
+/// An array with a single offset has no strings.
 #[test]
 fn an_array_of_no_strings() {
     for subject in SEQUENTIAL.iter() {
@@ -306,7 +306,7 @@ fn an_array_of_no_strings() {
     }
 }
 
-/// Beside others that differ from it at their ends alone.
+/// Compared with others that differ from it only at their ends.
 #[test]
 fn a_string_of_1_gb() {
     let whole = vec![b'g'; 1 << 30];
@@ -319,7 +319,7 @@ fn a_string_of_1_gb() {
     assert_eq!(strings.map(<[u8]>::len), [0, 1 << 29, 1 << 29, (1 << 30) - 1, 1 << 30, 1]);
 }
 
-/// The first is out of order, so nothing is spared by their being in order.
+/// The first string is out of order, so no work is saved because the others are in order.
 #[test]
 fn ten_million_equal_strings() {
     let mut strings = vec![&b"the same string everywhere"[..]; 10_000_000];

@@ -78,7 +78,7 @@ impl Subject {
         }
     }
 
-    /// A sorter with every choice at its default stands for free functions that there are not.
+    /// A sorter with every choice at its default; used where there is no free function.
     fn sorter(&self) -> Sorter {
         self.sorter.clone().unwrap_or_else(|| Sorter::builder().build().expect("a sorter"))
     }
@@ -153,7 +153,7 @@ impl Subject {
     }
 }
 
-/// Whatever is in the indices beforehand must not matter.
+/// The initial content of the indices must not matter.
 fn garbage<I: Index>(n: usize) -> Vec<I> {
     vec![I::from_usize(usize::try_from(I::LARGEST).unwrap()); n]
 }
@@ -167,14 +167,14 @@ const DOWN: Order = Order { descending: true, nans: Nans::Last, nulls: Nulls::La
 const UP_FIRST: Order = Order { descending: false, nans: Nans::First, nulls: Nulls::First };
 const DOWN_FIRST: Order = Order { descending: true, nans: Nans::First, nulls: Nulls::First };
 
-/// Every order on the calling thread, and the free functions. For any kind of key, all stable.
+/// Every order on the calling thread, and the free functions. For keys of any kind; all are stable.
 pub static SEQUENTIAL: LazyLock<Vec<Subject>> = LazyLock::new(|| {
     let orders = [UP, DOWN, UP_FIRST, DOWN_FIRST];
     let one = |order| Subject::new("1 thread", order, |choices| choices.threads(1));
     std::iter::once(Subject::free()).chain(orders.map(one)).collect()
 });
 
-/// Several threads, each number with another order. For any kind of key, all stable.
+/// Several threads; each number of threads has another order. For keys of any kind; all are stable.
 pub static PARALLEL: LazyLock<Vec<Subject>> = LazyLock::new(|| {
     [(1, UP), (2, UP), (2, DOWN), (3, DOWN_FIRST), (8, UP_FIRST)]
         .map(|(threads, order)| {
@@ -183,7 +183,7 @@ pub static PARALLEL: LazyLock<Vec<Subject>> = LazyLock::new(|| {
         .into()
 });
 
-/// Every algorithm by name. For keys of fixed width alone: none may refuse those.
+/// Every algorithm by name. Only for keys of fixed width, which none of them may refuse.
 pub static ALGORITHMS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
     let mut subjects = Vec::new();
     for algorithm in [Algorithm::Radix, Algorithm::Quicksort, Algorithm::Merge] {
@@ -196,7 +196,7 @@ pub static ALGORITHMS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
     subjects
 });
 
-/// Sorts that may leave payloads under equal keys in any order.
+/// Sorts that may leave the payloads of equal keys in any order.
 pub static UNSTABLE: LazyLock<Vec<Subject>> = LazyLock::new(|| {
     let mut subjects = Vec::new();
     for algorithm in [Algorithm::Auto, Algorithm::Radix, Algorithm::Quicksort] {

@@ -1,4 +1,4 @@
-//! Keys made from the numbers of a pattern, and their order, put as plainly as can be.
+//! Keys made from the numbers of a pattern, and their order, defined as plainly as possible.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
@@ -7,13 +7,13 @@ use half::{bf16, f16};
 use sortie::{Key, Nans, Nulls, Order};
 
 pub trait Value: Key + Clone + Debug {
-    /// Numbers of so many bits make keys that differ, but for floats, which round.
+    /// Different numbers with this many bits make different keys, except for floats, which round.
     const BITS: u32;
 
     /// The key of a number; larger numbers make larger keys.
     fn from_number(x: u64) -> Self;
 
-    /// How it compares; equal keys cannot be told apart.
+    /// How it compares with another key; equal keys cannot be told apart.
     fn plain(&self, other: &Self, order: Order) -> Ordering;
 }
 
@@ -35,7 +35,7 @@ ordered! {
     u16, 16, |x| x as u16;
     u32, 32, |x| x as u32;
     u64, 64, |x| x;
-    // The low half of the number is the low half of the key, so that either half may decide.
+    // The low half of the number goes to the low half of the key, so that either half may decide.
     u128, 64, |x: u64| u128::from(x >> 32) << 96 | u128::from(x as u32) << 3;
     usize, 32, |x| x as usize;
     i8, 8, |x| (x ^ 1 << 7) as i8;
@@ -63,7 +63,7 @@ macro_rules! floats {
                 let nans_first = order.nans == Nans::First;
                 match (self.is_nan(), other.is_nan()) {
                     (false, false) => direct(self.total_cmp(other), order),
-                    // Positive NaNs before negative ones, each by their bits.
+                    // Positive NaNs come before negative ones, each ordered by their bits.
                     (true, true) => {
                         self.is_sign_negative().cmp(&other.is_sign_negative()).then(self.total_cmp(other))
                     }
@@ -106,7 +106,7 @@ impl Floating for f64 {
 
 impl<K: Value> Value for Option<K> {
     const BITS: u32 = K::BITS;
-    /// One number in sixteen or so makes `None`.
+    /// About one number in sixteen becomes `None`.
     fn from_number(x: u64) -> Self {
         (!x.is_multiple_of(17)).then(|| K::from_number(x))
     }
@@ -128,7 +128,7 @@ impl<K: Value> Value for Option<K> {
 
 impl<A: Value, B: Value> Value for (A, B) {
     const BITS: u32 = 16;
-    /// The high byte for the left one, so that both decide.
+    /// The high byte becomes the left field, so that both fields matter.
     fn from_number(x: u64) -> Self {
         (
             A::from_number((x >> 8).min(u64::MAX >> (64 - A::BITS))),

@@ -1,4 +1,5 @@
-//! First half: a sample cuts the codes into ranges, and each device moves its keys to these, in scratch.
+//! The first half: a sample divides the codes into ranges, and each device moves its keys to these ranges in scratch
+//! memory.
 
 use std::time::Instant;
 
@@ -12,20 +13,21 @@ use crate::gpu::Place;
 use crate::gpu::kernels::array::RANGES;
 use crate::key::{Bits, Transform};
 
-/// Samples that are drawn, each four times the one before, until parts are even.
+/// The maximum number of samples that are drawn until the parts are even. Each is four times as large as the one
+/// before.
 const TRIES: u32 = 3;
 
 impl<B: Bits> Members<'_, B> {
-    /// Moves the keys of each device to ranges in its scratch, and says what goes where from there.
+    /// Moves the keys of each device to ranges in its scratch memory. Returns where each range has to go.
     ///
     /// # Safety
-    /// As [`Gpus::sort`].
+    /// As for [`Gpus::sort`].
     pub unsafe fn divide(&mut self, n: usize, exchange: &mut Exchange) -> Result<Division, Error> {
         let mut tries = 0;
         loop {
             let start = Instant::now();
             let most = DIVIDED_BY << (2 * tries);
-            // SAFETY: as the caller states.
+            // SAFETY: the caller guarantees it.
             let samples = unsafe { self.sample(n, most, tries)? };
             let mut all = samples.concat();
             vector::sort(&mut all, Isa::detect());
@@ -36,7 +38,7 @@ impl<B: Bits> Members<'_, B> {
             exchange.sample_ms += milliseconds(start);
             let start = Instant::now();
             let all: Vec<usize> = (0..self.members.len()).collect();
-            // SAFETY: as the caller states.
+            // SAFETY: the caller guarantees it.
             let lacking = unsafe { self.move_to_ranges(&cut, &all)? };
             // SAFETY: as above.
             let lacking = unsafe { self.move_to_ranges(&cut, &lacking)? };
@@ -52,10 +54,11 @@ impl<B: Bits> Members<'_, B> {
         }
     }
 
-    /// Codes at random from each device, of each as many as it has of all keys; of few keys all.
+    /// Draws random codes from each device, in proportion to its number of keys. If there are few keys, takes all of
+    /// them.
     ///
     /// # Safety
-    /// As [`Gpus::sort`].
+    /// As for [`Gpus::sort`].
     unsafe fn sample(&mut self, n: usize, most: usize, seed: u32) -> Result<Vec<Vec<B>>, Error> {
         let divided = self.divided;
         let transform = Transform::<B>::new(divided.code, divided.order);
@@ -67,7 +70,7 @@ impl<B: Bits> Members<'_, B> {
             };
             member.reserve(sampled, divided.payload_bytes)?;
             let (keys, sample) = (member.share.keys.range(0..member.count), member.keys().range(0..sampled));
-            // SAFETY: as the caller states; nothing is in the scratch yet.
+            // SAFETY: the caller guarantees it; the scratch memory is not used yet.
             unsafe { member.gpu.sample(&member.stream, keys, sample, divided, u64::from(seed))? };
             sizes.push(sampled);
         }
@@ -80,11 +83,11 @@ impl<B: Bits> Members<'_, B> {
         self.members.iter().zip(&sizes).map(read).collect()
     }
 
-    /// Moves the keys of these devices to their ranges. Returns those of them where some range had too little room, once it
-    /// is known how much each needs.
+    /// Moves the keys of these devices to their ranges. Returns the devices with a range that had too little room. The
+    /// room that each range needs is then known.
     ///
     /// # Safety
-    /// As [`Gpus::sort`].
+    /// As for [`Gpus::sort`].
     pub unsafe fn move_to_ranges(&mut self, cut: &Cut<B>, numbers: &[usize]) -> Result<Vec<usize>, Error> {
         let divided = self.divided;
         for &number in numbers {
@@ -93,7 +96,7 @@ impl<B: Bits> Members<'_, B> {
             let places = [Place { keys, ..member.share }, member.ranges(divided.payload_bytes)];
             let (splitters, starts) = (&cut.splitters, member.starts.map(|start| start as u64));
             let counts = member.counts();
-            // SAFETY: as the caller states; the scratch is as large as the last start.
+            // SAFETY: the caller guarantees it; the scratch memory extends to the last start.
             unsafe { member.gpu.to_ranges(&member.stream, places, divided, splitters, starts, counts)? };
         }
         let mut lacking = Vec::new();

@@ -1,4 +1,4 @@
-//! Second half: each device fetches its part, range by range, and sorts each as soon as it is there.
+//! The second half: each device fetches its part range by range, and sorts each range as soon as it has arrived.
 
 use sortie_device::{Event, Stream, View};
 
@@ -13,7 +13,7 @@ use crate::gpu::threads;
 use crate::key::Bits;
 
 impl<B: Bits> Members<'_, B> {
-    /// Whether each device has room for its part.
+    /// Checks that each device has room for its part.
     pub fn check_room(&self, division: &Division) -> Result<(), Error> {
         for (number, member) in self.members.iter().enumerate() {
             let (needed, room) = (division.keys(number), member.share.keys.len());
@@ -26,10 +26,10 @@ impl<B: Bits> Members<'_, B> {
         Ok(())
     }
 
-    /// Brings every part to its device, and sorts it there, step by step.
+    /// Copies every part to its device and sorts it there, step by step.
     ///
     /// # Safety
-    /// As [`Gpus::sort`]; each share has room for its part, and its keys are in scratch.
+    /// As for [`Gpus::sort`]. Each share has room for its part, and its keys are in scratch memory.
     pub unsafe fn exchange(
         &mut self,
         n: usize,
@@ -41,15 +41,15 @@ impl<B: Bits> Members<'_, B> {
         for (member, steps) in self.members.iter_mut().zip(&division.parts) {
             let sorted = steps.iter().filter(|step| !step.equal);
             let longest = sorted.map(|step| step.to.len()).max().unwrap_or(0);
-            // The same for all inputs of a length, so that what was kept from the last sort is enough.
+            // The size is the same for all inputs of a length, so memory kept from the last sort suffices.
             let words = member.gpu.words_of_ranges::<B>(longest.max(most.min(n)), divided)?;
             member.workspace = Some(workspace(&member.stream, &words)?);
         }
         let this = &*self;
-        // A thread for each: to enqueue a sort takes a tenth of a millisecond, for which the other devices would wait.
+        // Each device has a thread. Enqueueing a sort takes 0.1 ms, for which the other devices would have to wait.
         let mut parts: Vec<_> = division.parts.iter().collect();
         let times = threads::for_each(&mut parts, |number, steps, _| {
-            // SAFETY: as the caller states; each takes the part of one device.
+            // SAFETY: the caller guarantees it; each thread handles the part of one device.
             unsafe { this.fetch_and_sort(number, steps) }
         })?;
         for part in times {
@@ -60,10 +60,10 @@ impl<B: Bits> Members<'_, B> {
         Ok(())
     }
 
-    /// Brings a device its part and sorts it, step by step.
+    /// Copies the part of a device to it and sorts it, step by step.
     ///
     /// # Safety
-    /// As [`Members::exchange`].
+    /// As for [`Members::exchange`].
     unsafe fn fetch_and_sort(&self, number: usize, steps: &[Step]) -> Result<Times, Error> {
         let member = &self.members[number];
         let workspace = member.workspace.as_ref().expect("had before").view().cast();
@@ -71,14 +71,15 @@ impl<B: Bits> Members<'_, B> {
         let mut bytes = 0;
         for step in steps {
             for (link, stream) in member.links.iter().enumerate() {
-                // SAFETY: as the caller states.
+                // SAFETY: the caller guarantees it.
                 bytes += unsafe { self.fetch(number, step, link, stream)? };
                 clock.arrived(stream)?;
             }
             let place = member.share.range(step.to.clone(), self.divided.payload_bytes);
             clock.begin_sort(member)?;
             if !step.equal {
-                // SAFETY: nothing else uses this part of the share until the stream is done; the workspace is of its sorts.
+                // SAFETY: nothing else uses this part of the share until the stream is done; the workspace belongs to
+                // these sorts.
                 drop(unsafe { member.gpu.sort_range(&member.stream, workspace, place, self.divided)? });
             }
             clock.end_sort(member)?;
@@ -88,11 +89,11 @@ impl<B: Bits> Members<'_, B> {
         Ok(Times { copies_ms, waited_ms, bytes })
     }
 
-    /// Fetches what comes to a device in a step by one of its links, and says how many bytes. They take turns: at any time each
-    /// device is asked by few.
+    /// Fetches the pieces of a step to a device over one of its links, and returns their bytes. The sources are taken
+    /// in turn, so that at any time few devices fetch from the same one.
     ///
     /// # Safety
-    /// As [`Members::exchange`].
+    /// As for [`Members::exchange`].
     unsafe fn fetch(&self, number: usize, step: &Step, link: usize, stream: &Stream) -> Result<u64, Error> {
         let (devices, payload_bytes) = (self.members.len(), self.divided.payload_bytes);
         let mut bytes = 0;
@@ -104,7 +105,7 @@ impl<B: Bits> Members<'_, B> {
                 let from = theirs.ranges(payload_bytes).range(piece.from.clone(), payload_bytes);
                 let to = own.share.range(piece.to..piece.to + piece.from.len(), payload_bytes);
                 let payloads = |place: Place<'_, B>| {
-                    // SAFETY: so many payloads lie there, of the place's own device.
+                    // SAFETY: this number of payloads is at the place, on its own device.
                     unsafe { View::<u8>::from_raw(place.payload, piece.from.len() * payload_bytes) }
                 };
                 if source == number {
@@ -112,7 +113,8 @@ impl<B: Bits> Members<'_, B> {
                     stream.copy_within(payloads(to), payloads(from))?;
                 } else {
                     let device = theirs.gpu.device();
-                    // SAFETY: the ranges of all devices stay as they are until the exchange is done, as the caller states.
+                    // SAFETY: the ranges of all devices do not change until the exchange is done; the caller guarantees
+                    // that.
                     unsafe {
                         stream.copy_from_peer(to.keys, device, from.keys)?;
                         stream.copy_from_peer(payloads(to), device, payloads(from))?;
@@ -125,14 +127,14 @@ impl<B: Bits> Members<'_, B> {
     }
 }
 
-/// What a part took.
+/// The times and bytes of a part.
 struct Times {
     copies_ms: f64,
     waited_ms: f64,
     bytes: u64,
 }
 
-/// When a device fetches and sorts.
+/// Records when a device fetches and sorts.
 struct Clock {
     begun: Event,
     arrived: Vec<Event>,
@@ -146,7 +148,7 @@ impl Clock {
         Ok(Clock { begun, arrived: vec![], sorts: vec![] })
     }
 
-    /// What a link has been asked for is waited for before the next sort.
+    /// Makes the next sort wait for everything that was enqueued on a link.
     fn arrived(&mut self, link: &Stream) -> Result<(), Error> {
         let event = link.device().event()?;
         link.record(&event)?;
@@ -169,7 +171,7 @@ impl Clock {
         Ok(member.stream.record(&self.sorts[self.sorts.len() - 1][1])?)
     }
 
-    /// How long it fetched, and how long it waited with nothing to sort. Once all is done.
+    /// The time for fetching, and the time spent waiting with nothing to sort. Call it when everything is done.
     fn read(&self) -> Result<(f64, f64), Error> {
         let (mut copies, mut waited) = (0f32, 0f32);
         for event in self.arrived.iter().rev().take(LINKS) {

@@ -1,4 +1,4 @@
-//! What each device of a sort has: its share, streams and scratch.
+//! The share, the streams and the scratch memory of each device of a sort.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::gpu::kernels::array::RANGES;
 use crate::gpu::{Divided, Place};
 use crate::key::Bits;
 
-/// All devices of a sort. It waits for all of them before any frees memory: they read one another's.
+/// All devices of a sort. Waits for all of them before any frees memory, because they read each other's memory.
 pub(super) struct Members<'a, B> {
     pub members: Vec<Member<'a, B>>,
     pub divided: Divided,
@@ -23,20 +23,20 @@ pub(super) struct Members<'a, B> {
 /// One device.
 pub(super) struct Member<'a, B> {
     pub gpu: &'a Gpu,
-    /// Of its moves and sorts.
+    /// The stream for moves and sorts.
     pub stream: Stream,
-    /// Of what it fetches.
+    /// The streams for fetching.
     pub links: Vec<Stream>,
-    /// All its room.
+    /// The share, including the room after its keys.
     pub share: Place<'a, B>,
     pub count: usize,
-    /// Keys by their ranges, then payloads, then the counts of ranges; before that, the sample.
+    /// The keys by range, then the payloads, then the counts of ranges. Before that, the sample.
     pub scratch: Option<Buffer<u32>>,
-    /// Keys that there is room for in the ranges.
+    /// The number of keys for which the ranges have room.
     pub room: usize,
     pub starts: [usize; RANGES + 1],
     pub counts: [usize; RANGES],
-    /// The workspace of its sorts.
+    /// The workspace for sorts.
     pub workspace: Option<Buffer<u32>>,
 }
 
@@ -74,7 +74,7 @@ impl<B> Drop for Members<'_, B> {
     fn drop(&mut self) {
         for member in &self.members {
             for stream in member.links.iter().chain([&member.stream]) {
-                // What failed was told, or is about to be.
+                // The error has been reported, or will be.
                 let _ = stream.wait();
             }
         }
@@ -82,11 +82,12 @@ impl<B> Drop for Members<'_, B> {
 }
 
 impl<B: Bits> Member<'_, B> {
-    /// Has scratch for the ranges, if so many of the keys are sampled: the same for all inputs of a length.
+    /// Allocates scratch memory for the ranges, if `sampled` keys are sampled. The size is the same for all inputs of a
+    /// length.
     pub fn reserve(&mut self, sampled: usize, payload_bytes: usize) -> Result<(), Error> {
         let spare = match sampled == self.count {
             true => 0,
-            // What the ranges have to spare together, of all samples of this size.
+            // The spare room of all ranges together, enough for any sample of this size.
             false => scaled(
                 (SPARE_DEVIATIONS * ((RANGES * sampled) as f64).sqrt()) as usize + RANGES * SPARE_SAMPLED,
                 self.count,
@@ -103,7 +104,7 @@ impl<B: Bits> Member<'_, B> {
         Ok(())
     }
 
-    /// Gives each range room for what it should have, by a sample of this device's codes.
+    /// Estimates the room for each range from a sample of this device's codes.
     pub fn guess_starts(&mut self, cut: &Cut<B>, sample: &[B]) {
         let mut rooms = [0; RANGES];
         sample.iter().for_each(|&code| rooms[cut.range_of(code)] += 1);
@@ -120,13 +121,13 @@ impl<B: Bits> Member<'_, B> {
         self.scratch.as_ref().expect("reserved before")
     }
 
-    /// The scratch that keys go to.
+    /// The scratch memory for keys.
     pub fn keys(&self) -> View<'_, B> {
         let words = (self.room * size_of::<B>()) / 4;
         self.scratch().range(0..words).cast()
     }
 
-    /// Keys and payloads by range.
+    /// The scratch memory for keys and payloads by range.
     pub fn ranges(&self, payload_bytes: usize) -> Place<'_, B> {
         let payload = self.scratch().address() + (self.room * size_of::<B>()) as u64;
         Place { keys: self.keys(), payload: if payload_bytes == 0 { 0 } else { payload } }
@@ -138,7 +139,7 @@ impl<B: Bits> Member<'_, B> {
     }
 }
 
-/// So many of a sample as a part of all.
+/// Scales a number of sampled keys to all keys.
 fn scaled(drawn: usize, count: usize, sampled: usize) -> usize {
     (drawn as u128 * count as u128).div_ceil(sampled as u128) as usize
 }

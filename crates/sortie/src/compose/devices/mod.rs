@@ -26,14 +26,14 @@ use crate::request::moves_with_keys;
 use crate::{Error, Order, TotalOrder};
 use members::Members;
 
-/// The GPU engine on several devices of one host, 2 to 8.
+/// The GPU engines of several devices of one host, 2 to 8.
 #[derive(Debug, Clone)]
 pub struct Gpus(Vec<Arc<Gpu>>);
 
-/// The keys of one device: the first `count` of `keys`. The rest is room.
+/// The keys of one device: the first `count` elements of `keys`. The rest is room.
 #[derive(Debug)]
 pub struct Share<'a, K> {
-    /// Its keys, followed by room for more.
+    /// The keys, followed by room for more.
     pub keys: View<'a, K>,
     /// How many of them are keys. A sort writes the new number here.
     pub count: usize,
@@ -47,18 +47,18 @@ pub struct Exchange {
     pub sample_ms: f64,
     /// Moving keys to their ranges on each device.
     pub distribute_ms: f64,
-    /// From the first copy between devices to the last, on the device where that took longest.
+    /// The time from the first copy between devices to the last, on the device where it is longest.
     pub copies_ms: f64,
-    /// How much of these the device that waited longest had nothing to sort.
+    /// The part of `copies_ms` in which a device had nothing to sort, on the device where it is longest.
     pub waited_ms: f64,
-    /// Bytes that left their device.
+    /// The bytes that were copied between devices.
     pub bytes: u64,
-    /// From the first step to the end of the last sort.
+    /// The time from the first step to the end of the last sort.
     pub total_ms: f64,
 }
 
 impl Gpus {
-    /// The engines on these devices, one for each share of a sort, in order.
+    /// The engines of these devices. A sort has one share for each, in this order.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for a number of devices other than 2 to 8.
@@ -69,19 +69,19 @@ impl Gpus {
         }
     }
 
-    /// The engines that it was made of.
+    /// The engines from which it was made.
     pub fn engines(&self) -> &[Arc<Gpu>] {
         &self.0
     }
 
-    /// Sorts the keys of all devices, and waits. The first device then has the least keys, in order, and so on. The shares say
-    /// how many keys each device has. That differs from the mean by at most 5%, whatever the keys are and however they were
-    /// shared before.
+    /// Sorts the keys of all devices, and waits. Afterwards, the first device has the smallest keys in order, the
+    /// second one the next, and so on. The shares then say how many keys each device has. These numbers differ from
+    /// their mean by at most 5%, for any keys and any previous distribution.
     ///
-    /// Keys are read once and written twice before each device sorts its part. They travel over the links between the devices,
-    /// or through the host where there is no link. A thread is started for each device. Scratch on each device: a copy of its
-    /// share, plus a fifth with two devices, three tenths with four, 44% with eight; and that of a sort of a seventh of its
-    /// part, or of half of it with eight devices, or more if one range of codes has more.
+    /// Keys are read once and written twice before each device sorts its part. They are copied over the links between
+    /// the devices, or through the host if there is no link. A thread is started for each device. Scratch memory on
+    /// each device: a copy of its share, plus 20% with two devices, 30% with four, 44% with eight. Also that of sorting
+    /// a seventh of its part (half of it with eight devices), or more if one range of codes has more keys.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits, and if a share has less room than its part of the keys;
@@ -97,19 +97,20 @@ impl Gpus {
         order: Order,
     ) -> Result<Exchange, Error> {
         let divided = Divided { code: code::<K>()?, order, payload_bytes: 0 };
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sort_divided::<K::Bits>(&mut Share::bits(shares), &[], divided) }
             .map(|(exchange, counts)| Share::count(shares, &counts, exchange))
     }
 
-    /// [`Gpus::sort`] of keys with payloads. Each payload, of 4, 8 or 16 bytes, moves with its key. Payloads of equal keys come
-    /// out in any order. Payloads have as much room as the keys.
+    /// [`Gpus::sort`] for keys with payloads of 4, 8 or 16 bytes, which move with their keys. The order of payloads of
+    /// equal keys is unspecified. Payloads have as much room as the keys.
     ///
     /// # Errors
-    /// As [`Gpus::sort`]; [`Error::Unsupported`] for payloads of another size, or not aligned to 8 bytes or their size.
+    /// As for [`Gpus::sort`]; [`Error::Unsupported`] for payloads of another size, or not aligned to 8 bytes or their
+    /// size.
     ///
     /// # Safety
-    /// As [`Gpus::sort`], of the payloads too.
+    /// As for [`Gpus::sort`], also for the payloads.
     pub unsafe fn sort_pairs_unstable<K: TotalOrder + Pod, V: Pod>(
         &self,
         shares: &mut [Share<'_, K>],
@@ -128,15 +129,15 @@ impl Gpus {
         }
         let divided = Divided { code: code::<K>()?, order, payload_bytes: size_of::<V>() };
         let payloads: Vec<View<'_, u8>> = payloads.iter().map(|payload| payload.cast()).collect();
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sort_divided::<K::Bits>(&mut Share::bits(shares), &payloads, divided) }
             .map(|(exchange, counts)| Share::count(shares, &counts, exchange))
     }
 
-    /// Either of these sorts, for the bits of the keys. Returns how many keys each device then has.
+    /// Either of these sorts, on the bits of the keys. Returns how many keys each device has afterwards.
     ///
     /// # Safety
-    /// As there.
+    /// As for these sorts.
     unsafe fn sort_divided<B: Bits>(
         &self,
         shares: &mut [Share<'_, B>],
@@ -162,10 +163,10 @@ impl Gpus {
         let start = Instant::now();
         let mut exchange = Exchange::default();
         let mut members = Members::new(&self.0, shares, payloads, divided)?;
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         let division = unsafe { members.divide(n, &mut exchange)? };
         members.check_room(&division)?;
-        // SAFETY: as the caller states; there is room, and all shares are in scratch.
+        // SAFETY: the caller guarantees it; the shares have room for the parts, and all keys are in scratch memory.
         unsafe { members.exchange(n, &division, &mut exchange)? };
         exchange.total_ms = milliseconds(start);
         Ok((exchange, (0..self.0.len()).map(|part| division.keys(part)).collect()))

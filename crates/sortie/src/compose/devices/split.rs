@@ -1,7 +1,8 @@
-//! How the keys of several devices are divided among them: cut into ranges of codes by a sample, then by exact numbers.
+//! Divides the keys of several devices among them: a sample divides the codes into ranges, and exact counts determine
+//! the parts.
 //!
-//! Codes are numbers, so the keys that are equal to a splitter have a range of their own where the next code is a splitter too.
-//! Such a range can be cut anywhere, which is how equal keys are shared out.
+//! Codes are integers. If two splitters are consecutive codes, the range between them only has equal keys. Such a range
+//! can be cut anywhere, which is how equal keys are divided among devices.
 
 use std::ops::Range;
 
@@ -12,13 +13,13 @@ use crate::key::Bits;
 /// Ranges of codes, in order.
 #[derive(Debug)]
 pub(super) struct Cut<B> {
-    /// The least code of each range but the first. Those after the last that is needed are the largest code.
+    /// The smallest code of each range except the first. Unused splitters at the end are the largest code.
     pub splitters: [B; RANGES - 1],
 }
 
 impl<B: Bits> Cut<B> {
-    /// Ranges for so many devices, each of which has several, of which each has about as many codes of a sorted sample; the
-    /// first, which is waited for, half as many.
+    /// Divides the codes into ranges for `devices` devices. Each device has several ranges, with about the same number
+    /// of codes in the sorted sample. Its first range has half as many, because the device has to wait for it.
     pub fn new(sample: &[B], devices: usize) -> Cut<B> {
         let each = sub_ranges(devices);
         let mut found = Vec::with_capacity(RANGES);
@@ -26,7 +27,8 @@ impl<B: Bits> Cut<B> {
             let before = i / each * halves(devices) + (2 * (i % each)).saturating_sub(1);
             let code = sample[before * sample.len() / (devices * halves(devices))];
             let repeated = found.contains(&code);
-            // What may end a device's part can be cut within its equal keys.
+            // A splitter that may end a device's part gets a range of its own, so that the part can be cut within equal
+            // keys.
             if (repeated || i % each == 0) && code < B::MAX {
                 found.push(code.wrapping_add(B::from_low(1)));
             }
@@ -42,7 +44,7 @@ impl<B: Bits> Cut<B> {
         self.splitters.partition_point(|&splitter| splitter <= code)
     }
 
-    /// Whether no two codes are in the range.
+    /// Whether the range contains only one code.
     pub fn is_of_one_code(&self, range: usize) -> bool {
         let low = if range == 0 { B::ZERO } else { self.splitters[range - 1] };
         match self.splitters.get(range) {
@@ -52,17 +54,17 @@ impl<B: Bits> Cut<B> {
     }
 }
 
-/// Sub-ranges of each device's part, at most. Besides their splitters there is one for each end of a part.
+/// The maximum number of sub-ranges in each device's part. There must also be a splitter for each end of a part.
 pub(super) fn sub_ranges(devices: usize) -> usize {
     SUB_RANGES.min((RANGES + 1 - devices) / devices)
 }
 
-/// The same in halves.
+/// The number of half sub-ranges in a part, where the first sub-range counts as one half.
 fn halves(devices: usize) -> usize {
     2 * sub_ranges(devices) - 1
 }
 
-/// Keys that lie together, on the device of this number, and where they go.
+/// Consecutive keys on the device `source`, and their destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
     pub source: usize,
@@ -70,30 +72,31 @@ pub(super) struct Piece {
     pub to: usize,
 }
 
-/// Pieces that are sorted at once, where they go to.
+/// Pieces that are sorted together, and their destination.
 #[derive(Debug)]
 pub(super) struct Step {
     pub to: Range<usize>,
     pub pieces: Vec<Piece>,
-    /// All its keys are equal.
+    /// Whether all keys are equal.
     pub equal: bool,
 }
 
-/// The steps of each device, in the order of their keys.
+/// The steps of each device, in the order of the keys.
 #[derive(Debug)]
 pub(super) struct Division {
     pub parts: Vec<Vec<Step>>,
 }
 
 impl Division {
-    /// Divides the keys, of which each device has so many in each range, lying from these places on.
+    /// Divides the keys. `counts` has the number of keys of each device in each range, and `starts` the positions of
+    /// the ranges.
     pub fn new<B: Bits>(
         cut: &Cut<B>,
         counts: &[[usize; RANGES]],
         starts: &[[usize; RANGES + 1]],
     ) -> Division {
         let devices = counts.len();
-        // Ranks where ranges begin, and the last one ends.
+        // The ranks at which ranges begin, followed by the end of the last one.
         let mut edges = vec![0];
         for range in 0..RANGES {
             edges.push(edges[range] + counts.iter().map(|counts| counts[range]).sum::<usize>());
@@ -138,29 +141,29 @@ impl Division {
         Division { parts: (0..devices).map(part).collect() }
     }
 
-    /// Keys of a part.
+    /// The number of keys in a part.
     pub fn keys(&self, part: usize) -> usize {
         self.parts[part].last().map_or(0, |step| step.to.end)
     }
 
-    /// Whether the parts differ from their mean by no more than is asked.
+    /// Whether the parts differ from their mean by no more than allowed.
     pub fn is_even(&self) -> bool {
         let keys = (0..self.parts.len()).map(|part| self.keys(part));
         let n: usize = keys.clone().sum();
         let mean = n / self.parts.len();
-        // One key more or less is always allowed.
+        // A difference of one key is always allowed.
         keys.max().unwrap_or(0) <= mean + mean / MOST_UNEVEN + 1
             && (0..self.parts.len()).all(|part| self.keys(part) + mean / MOST_UNEVEN + 1 >= mean)
     }
 }
 
-/// Keys of a step, unless one range has more.
+/// The maximum number of keys in a step, unless one range has more.
 pub(super) fn most_keys(n: usize, devices: usize) -> usize {
     let share = (2 * n).div_ceil(devices * halves(devices));
     share + share / 8
 }
 
-/// The pieces of these ranks of a range, which begins at the rank `low`; places count from the rank `first`.
+/// The pieces of a range for the given ranks. The range begins at rank `low`. Destinations count from rank `first`.
 fn pieces(
     range: usize,
     low: usize,
@@ -187,7 +190,7 @@ fn pieces(
 mod tests {
     use super::*;
 
-    /// Divides what is drawn, and checks where each key goes.
+    /// Divides the keys, and checks the destination of each.
     fn check(shares: &[Vec<u32>], even: bool) {
         let mut sample: Vec<u32> = shares.concat();
         sample.sort_unstable();

@@ -1,4 +1,4 @@
-//! On simulated devices.
+//! Tests on simulated devices.
 
 use sortie_device::{Buffer, Stream};
 use sortie_simt::{Options, Sanitizer};
@@ -10,7 +10,7 @@ use crate::gpu::kernels::array::RANGES;
 use crate::key::as_bits;
 use crate::{Nans, Sorter};
 
-/// Engines on so many devices, where there is a test bench.
+/// Engines on this number of devices. `None` if there is no test bench.
 fn devices(count: usize, options: Options) -> Option<Gpus> {
     let bench = |_| sortie_simt::device(options.clone()).map(|device| Arc::new(Gpu::new(device)));
     match (0..count).map(bench).collect() {
@@ -26,7 +26,7 @@ fn options() -> Options {
     Options { sanitizer: Sanitizer::Race, multiprocessors: 1, ..Options::default() }
 }
 
-/// Keys as they lie on the devices.
+/// Keys in the memory of the devices.
 struct There<K> {
     streams: Vec<Stream>,
     keys: Vec<Buffer<K>>,
@@ -70,7 +70,7 @@ fn share<'a, K: Pod>((keys, &count): (&'a Buffer<K>, &usize)) -> Share<'a, K> {
     Share { keys: keys.view(), count }
 }
 
-/// Sorts these shares, and compares with the CPU; parts are as even as was promised.
+/// Sorts these shares and compares with the CPU. Also checks that the parts are as even as promised.
 fn check<K: Key + Pod>(gpus: &Gpus, shares: &[Vec<K>], order: Order) {
     let mut expected = shares.concat();
     let (n, devices) = (expected.len(), shares.len());
@@ -83,7 +83,7 @@ fn check<K: Key + Pod>(gpus: &Gpus, shares: &[Vec<K>], order: Order) {
     assert!(there.counts.iter().all(|&count| count.abs_diff(mean) <= mean / 20 + 1), "{:?}", there.counts);
 }
 
-/// So many keys a device, of which that with the number is told its place and a number at random.
+/// Shares of `each` keys. `draw` gets the index of each key among all, and a random number.
 fn shares<K>(devices: usize, each: usize, draw: impl Fn(usize, u64) -> K) -> Vec<Vec<K>> {
     let mut random = fastrand::Rng::with_seed(each as u64);
     let share = |d: usize| (0..each).map(|i| draw(d * each + i, random.u64(..))).collect();
@@ -104,7 +104,7 @@ fn as_on_the_cpu() {
         check(&gpus, &shares(count, each, |_, random| (random % 2) as u32 * 7), order);
         check(&gpus, &shares(count, each, |i, _| i as u32), order);
         check(&gpus, &shares(count, each, |i, _| !(i as u32)), order);
-        // Zipf's law, nearly.
+        // Approximately a Zipf distribution.
         let zipf = |_, random: u64| (20.0 * (random >> 11) as f64 / (1u64 << 53) as f64).exp2() as u32;
         check(&gpus, &shares(count, each, zipf), order);
         check(&gpus, &shares(count, each, |_, random| random as u8), order);
@@ -112,7 +112,7 @@ fn as_on_the_cpu() {
     }
 }
 
-/// So many that what comes at a time is distributed by digits.
+/// Enough keys that a step is distributed by digits.
 #[test]
 fn many_keys() {
     let Some(gpus) = devices(2, options()) else { return };
@@ -146,7 +146,7 @@ fn shares_that_differ() {
     }
 }
 
-/// A guess of the ranges' room that is too low: what is sampled says nothing of what most keys are.
+/// The ranges get too little room, because the sample does not represent the keys.
 #[test]
 fn too_little_room_for_a_range_is_mended() {
     let Some(gpus) = devices(2, options()) else { return };
@@ -183,7 +183,7 @@ fn a_share_without_room_is_refused_before_anything_moves() {
     assert!(there.read() == keys.concat());
 }
 
-/// Payloads name the place of their key among all.
+/// Payloads are the index of their key among all keys.
 fn check_pairs<K: Key + Pod, V: Pod>(gpus: &Gpus, keys: &[Vec<K>], payload: impl Fn(u32) -> V) {
     let (all, devices) = (keys.concat(), keys.len());
     let room = all.len() / devices + all.len() / devices / 20 + 2;
@@ -231,12 +231,12 @@ fn payloads_move_with_their_keys() {
     }
 }
 
-/// Keys enough for every step, and few enough to be sorted often.
+/// Enough keys for every step, but few enough to sort them often.
 fn small_shares() -> Vec<Vec<u32>> {
     shares(2, 3000, |_, random| random as u32)
 }
 
-/// All that a device has to give is free again, once the engines are gone.
+/// Checks that all memory is free again after the engines are dropped.
 fn assert_all_given_back(gpus: Gpus, there: There<u32>) {
     let devices: Vec<_> = gpus.engines().iter().map(|gpu| gpu.device().clone()).collect();
     drop((gpus, there));
@@ -245,13 +245,13 @@ fn assert_all_given_back(gpus: Gpus, there: There<u32>) {
     }
 }
 
-/// On both devices the first allocation is refused, then the second, and so on.
+/// The first allocation on both devices is refused, then the second, and so on.
 #[test]
 fn an_allocation_that_fails_leaves_the_keys() {
     let keys = small_shares();
     let mut sorted = keys.concat();
     sorted.sort_unstable();
-    // One is that of the keys.
+    // The first allocation is that of the keys.
     for allocations in 1.. {
         let Some(gpus) = devices(2, Options { allocations, ..Options::default() }) else { return };
         let mut there = There::new(&gpus, &keys, 4000);
@@ -274,18 +274,18 @@ fn work_that_fails_is_an_error_and_the_engines_go_on() {
     let keys = small_shares();
     let mut sorted = keys.concat();
     sorted.sort_unstable();
-    // One is the copy of the keys.
+    // The first operation copies the keys.
     for failing in 1.. {
         let Some(gpus) = devices(2, Options { failing: Some(failing), ..Options::default() }) else { return };
         let mut there = There::new(&gpus, &keys, 4000);
         let result = there.sort(&gpus, Order::default());
         if result.is_ok() {
-            // What has to fail is left to the copies of the result.
+            // Only the copies of the result are left to fail.
             assert!(failing > 20, "few points");
             return;
         }
         assert!(matches!(result, Err(Error::Device(_))), "point {failing}: {result:?}");
-        // The other device has not come to its own yet.
+        // The other device has not reached its failing operation yet.
         let failed = |there: &mut There<u32>| there.sort(&gpus, Order::default()).is_err();
         while failed(&mut there) {}
         let mut again = There::new(&gpus, &keys, 4000);

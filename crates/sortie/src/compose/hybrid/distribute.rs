@@ -1,4 +1,4 @@
-//! Step: each stretch of the array to the device and to the buckets of the CPU, by all threads.
+//! Step: all threads distribute stretches of the array to the device and to the CPU's buckets.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -11,13 +11,13 @@ use crate::Error;
 use crate::cpu::sorts::CpuSorts;
 use crate::gpu::{Clock, HostShare, Ring};
 
-/// What became of a stretch.
+/// The result of distributing a stretch.
 pub(super) struct Part<'s, B, const N: usize> {
-    /// Its number.
+    /// The index of the stretch.
     stretch: usize,
-    /// The keys that went to the device, there.
+    /// The keys that went to the device, as a range there.
     pub device: Range<usize>,
-    /// The others, by bucket, and where in them each bucket begins, and the last ends.
+    /// The other keys, by bucket. `starts` has the start of each bucket, followed by the end of the last one.
     keys: &'s [B],
     payload: &'s [Moved<N>],
     starts: Vec<u32>,
@@ -31,24 +31,24 @@ impl<'s, B, const N: usize> Part<'s, B, N> {
     }
 }
 
-/// Room for keys and payloads that is not taken yet.
+/// Unused room for keys and payloads.
 type Rest<'s, B, const N: usize> = (&'s mut [MaybeUninit<B>], &'s mut [MaybeUninit<Moved<N>>]);
 
 pub(super) struct Distribution<'a, 's, B, const N: usize> {
     pub split: &'a Split<B>,
-    /// Keys of a stretch.
+    /// The number of keys in a stretch.
     pub stretch: usize,
     pub keys: &'a [B],
     pub payload: &'a [Moved<N>],
     pub device: &'a HostShare<'a, B>,
     pub next: AtomicUsize,
     pub rest: Mutex<Rest<'s, B, N>>,
-    /// Whether there was too little room: the sample was far from the truth.
+    /// Whether there was too little room, because the sample did not represent the keys.
     pub given_up: AtomicBool,
 }
 
 impl<'s, B: CpuSorts, const N: usize> Distribution<'_, 's, B, N> {
-    /// Takes stretches until there are no more.
+    /// Processes stretches until there are no more.
     pub fn work(
         &self,
         ring: &mut Ring,
@@ -83,7 +83,7 @@ impl<'s, B: CpuSorts, const N: usize> Distribution<'_, 's, B, N> {
         Ok(parts)
     }
 
-    /// Copies a tail to where there is room, if there is any.
+    /// Copies a tail to the unused room. `None` if there is too little.
     fn keep(&self, tail: &Tail<B, N>) -> Option<(&'s [B], &'s [Moved<N>])> {
         let (to_keys, to_payload) = {
             let mut rest = self.rest.lock().expect("no holder panics");
@@ -94,7 +94,7 @@ impl<'s, B: CpuSorts, const N: usize> Distribution<'_, 's, B, N> {
         Some((written(to_keys, keys), written(to_payload, payload)))
     }
 
-    /// What all threads did, in the order of the array. None where they gave up.
+    /// The parts of all threads, in the order of the array. `None` if the threads gave up.
     pub fn done(self, parts: Vec<Vec<Part<'s, B, N>>>) -> Option<Vec<Part<'s, B, N>>> {
         let mut parts: Vec<_> = parts.into_iter().flatten().collect();
         parts.sort_unstable_by_key(|part| part.stretch);
@@ -104,7 +104,7 @@ impl<'s, B: CpuSorts, const N: usize> Distribution<'_, 's, B, N> {
 
 fn written<'s, T: Copy>(to: &'s mut [MaybeUninit<T>], from: &[T]) -> &'s [T] {
     assert_eq!(to.len(), from.len());
-    // SAFETY: as many items, which need not be dropped, and all of them are written.
+    // SAFETY: both have the same number of items, which need not be dropped, and all of them are written.
     unsafe {
         to.as_mut_ptr().cast::<T>().copy_from_nonoverlapping(from.as_ptr(), from.len());
         std::slice::from_raw_parts(to.as_ptr().cast(), to.len())

@@ -1,4 +1,4 @@
-//! Step: the GPU's keys come back in order, and the CPU's buckets are sorted behind them.
+//! Step: sorted keys are copied back from the GPU, and the CPU's buckets are sorted after them.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -18,16 +18,16 @@ use crate::key::Transform;
 use crate::request::Budget;
 use crate::ways::CpuWay;
 
-/// Where what is in order goes.
+/// The destination of sorted keys and payloads.
 pub(super) struct Target<'a, B, const N: usize> {
     pub keys: &'a mut [B],
     pub payload: &'a mut [MaybeUninit<Moved<N>>],
-    /// Where buckets are until keys may be written.
+    /// The memory for sorted buckets until keys may be written to the array.
     pub early: &'a mut [MaybeUninit<B>],
 }
 
 impl<'a, B, const N: usize> Target<'a, B, N> {
-    /// Cuts off so many keys.
+    /// Splits off room for `count` keys.
     fn take(&mut self, count: usize, early: usize) -> Target<'a, B, N> {
         let room = "as long as what goes there";
         Target {
@@ -42,17 +42,17 @@ pub(super) struct Finish<'a, B, const N: usize> {
     device: &'a HostShare<'a, B>,
     parts: &'a [Part<'a, B, N>],
     transform: Transform<B>,
-    /// Buckets, and pieces of what the GPU sorts; the last of each is the next.
+    /// The buckets, and the pieces that the GPU sorts. They are taken from the end.
     buckets: Mutex<Vec<(usize, Target<'a, B, N>)>>,
     pieces: Mutex<Vec<(Range<usize>, Target<'a, B, N>)>>,
-    /// Whether the GPU has sorted, so that the array may be written.
+    /// Whether the GPU is done, so that the array may be written.
     sorted: AtomicBool,
-    /// Threads that bring pieces back.
+    /// The number of threads that copy pieces back.
     copiers: usize,
 }
 
 impl<'a, B: CpuSorts, const N: usize> Finish<'a, B, N> {
-    /// The first `there` keys in order are the GPU's, and come in pieces of at most so many.
+    /// The GPU sorts the first `there` keys of the result, which are copied back in pieces of at most `piece` keys.
     #[expect(clippy::too_many_arguments, reason = "what two engines have of a sort")]
     pub fn new(
         device: &'a HostShare<'a, B>,
@@ -86,7 +86,7 @@ impl<'a, B: CpuSorts, const N: usize> Finish<'a, B, N> {
         }
     }
 
-    /// Takes pieces, where the thread is one of the first, and buckets, until there are no more.
+    /// Processes pieces, if this is one of the first threads, and buckets, until there are no more.
     pub fn work(
         &self,
         thread: usize,
@@ -97,7 +97,7 @@ impl<'a, B: CpuSorts, const N: usize> Finish<'a, B, N> {
         let mut copies = thread < self.copiers;
         let mut early: Vec<(&[B], &mut [B])> = Vec::new();
         if thread == 0 {
-            // One that tells the others.
+            // One thread waits for the GPU and informs the others.
             self.wait(clock)?;
         }
         while !failed.load(Relaxed) {
@@ -112,7 +112,7 @@ impl<'a, B: CpuSorts, const N: usize> Finish<'a, B, N> {
             let next = self.buckets.lock().expect("no holder panics").pop();
             match next {
                 Some((bucket, to)) if sorted => {
-                    // SAFETY: keys are written there, in order.
+                    // SAFETY: only keys are written, in order.
                     self.sort(bucket, unsafe { uninit(to.keys) }, to.payload)?;
                 }
                 Some((bucket, to)) => early.push((self.sort(bucket, to.early, to.payload)?, to.keys)),
@@ -123,14 +123,14 @@ impl<'a, B: CpuSorts, const N: usize> Finish<'a, B, N> {
         Ok(())
     }
 
-    /// Until the GPU has sorted.
+    /// Waits until the GPU has sorted.
     fn wait(&self, clock: &mut Clock<'_>) -> Result<(), Error> {
         clock.wait(&self.device.done)?;
         self.sorted.store(true, Relaxed);
         Ok(())
     }
 
-    /// Brings pieces back until there are no more.
+    /// Copies pieces back until there are no more.
     fn bring(&self, ring: &mut Ring, clock: &mut Clock<'_>, failed: &AtomicBool) -> Result<(), Error> {
         let next = || {
             let next = self.pieces.lock().expect("no holder panics").pop();
@@ -140,14 +140,14 @@ impl<'a, B: CpuSorts, const N: usize> Finish<'a, B, N> {
         let take = |to: Target<'_, B, N>, slot: &mut [u64]| {
             let (keys, payload) = as_arrays::<B, N>(slot, to.keys.len());
             vector::compiled_for!(Isa::detect(), || self.transform.decode_slice(keys));
-            // SAFETY: keys are copied there.
+            // SAFETY: only keys are copied.
             copy::past_caches(unsafe { uninit(to.keys) }, keys);
             copy::past_caches(to.payload, payload);
         };
         ring.bring(clock, next, take)
     }
 
-    /// Gathers a bucket from all parts and sorts it there.
+    /// Gathers a bucket from all parts into `keys` and `payload`, and sorts it there.
     fn sort<'k>(
         &self,
         bucket: usize,
@@ -170,17 +170,17 @@ impl<'a, B: CpuSorts, const N: usize> Finish<'a, B, N> {
     }
 }
 
-/// Items as room for others.
+/// Items as uninitialised memory.
 ///
 /// # Safety
-/// Nothing but items of the type is written.
+/// The caller only writes items of the type.
 unsafe fn uninit<T: Copy>(items: &mut [T]) -> &mut [MaybeUninit<T>] {
     let (at, len) = (items.as_mut_ptr().cast(), items.len());
-    // SAFETY: the same memory; the caller vouches for what is written.
+    // SAFETY: this is the same memory; the caller guarantees what is written.
     unsafe { std::slice::from_raw_parts_mut(at, len) }
 }
 
-/// Writes the parts one after the other, which fill the room.
+/// Concatenates the parts, which fill the room exactly.
 fn joined<'t, 'f, T: Copy + 'f>(
     to: &'t mut [MaybeUninit<T>],
     parts: impl Iterator<Item = &'f [T]>,
@@ -188,7 +188,7 @@ fn joined<'t, 'f, T: Copy + 'f>(
     let mut rest = &mut *to;
     for part in parts {
         let to = rest.split_off_mut(..part.len()).expect("the room is as long as the parts");
-        // SAFETY: as long, and items that are copied need not be dropped.
+        // SAFETY: the part has this length, and copied items need not be dropped.
         unsafe { to.as_mut_ptr().cast::<T>().copy_from_nonoverlapping(part.as_ptr(), part.len()) };
     }
     assert!(rest.is_empty(), "the parts fill the room");

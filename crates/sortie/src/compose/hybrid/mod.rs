@@ -1,21 +1,20 @@
-//! One array in host memory, sorted by the CPU and a GPU together, each at work in every phase.
+//! Sorts one array in host memory on the CPU and a GPU together. Both work in every phase.
 //!
-//! 1. *Profile*: a sample gives the pivot, the GPU's keys being less, and the splitters of
-//!    the CPU's buckets.
-//! 2. *Distribute*: threads take stretches of the array. Those of the GPU's keys go straight to pinned memory and from there to
-//!    the device; the others are labelled, counted and scattered by bucket.
-//! 3. *Finish*: the GPU sorts its keys, and they come back through half of the threads; the others sort buckets meanwhile, the
-//!    largest first, and so do those once all is back.
+//! 1. *Profile*: a sample gives the pivot, below which keys belong to the GPU, and the splitters of the CPU's buckets.
+//! 2. *Distribute*: threads process stretches of the array. Keys for the GPU go to pinned memory and from there to the
+//!    device. The other keys are labelled, counted and scattered by bucket.
+//! 3. *Finish*: the GPU sorts its keys. Half of the threads copy them back. The other threads sort buckets meanwhile,
+//!    largest first, and so do the first ones when all keys are back.
 //!
-//! Every key is read once by the CPU, as it would be for the GPU alone, which has to have all keys copied to pinned memory,
-//! and the way to the device and back is shorter by the CPU's. To tell whose a key is takes as long as to copy it, so that a
-//! share for the CPU pays where there are many threads to a bus: [`share`] finds out.
+//! The CPU reads every key once. It would also do that for the GPU alone, which needs all keys copied to pinned memory.
+//! Keys that the CPU sorts need not be copied to the device and back. But finding out which engine a key belongs to
+//! takes as long as copying it, so a share for the CPU only pays with many threads per bus. `sortie tune` measures that.
 //!
-//! Nothing is written to the array before the GPU has sorted, so that until then a failure leaves all as it is.
+//! Nothing is written to the array before the GPU has sorted. A failure until then leaves the array unchanged.
 //!
-//! Source: Banerjee, Sakurikar and Kothapalli's hybrid sample sort (2014), of which every phase is shared by CPU and GPU,
-//! split by a threshold. There each engine labels keys of its own part of the array, and what an engine finishes comes from
-//! both parts; here parts are ranges of keys, so that each key goes to the device at most once.
+//! Source: the hybrid sample sort of Banerjee, Sakurikar and Kothapalli (2014), in which CPU and GPU share every phase,
+//! divided by a threshold. In the paper, each engine labels the keys in its own part of the array, and finishes keys
+//! from both parts. Here, parts are ranges of keys, so each key goes to the device at most once.
 
 mod distribute;
 mod finish;
@@ -39,16 +38,16 @@ use finish::{Finish, Target};
 use phase::Phase;
 use split::{Split, Tail};
 
-/// A payload of so many bytes.
+/// A payload of this many bytes.
 pub(crate) type Moved<const N: usize> = [MaybeUninit<u8>; N];
 
-/// Sorts an array by threads of the CPU and a GPU, which is to have such a share of the keys. None where the CPU would have too few
-/// or too equal ones, or where memory does not allow this; the array is as it was then. With a payload goes whether equal keys
-/// keep their order.
+/// Sorts an array on threads of the CPU and on a GPU, which gets the given share of the keys. Returns `None` and leaves
+/// the array unchanged if the CPU would get too few or too many equal keys, or if there is too little memory. The
+/// payload comes with a flag that says whether equal keys must keep their order.
 ///
 /// # Errors
-/// [`Error::Device`], [`Error::Threads`]: nothing was written unless keys were on their way back; then keys are unspecified, but
-/// payloads as they were.
+/// [`Error::Device`], [`Error::Threads`]. The array is unchanged, unless keys were already being copied back. Then the
+/// keys are unspecified and the payloads unchanged.
 pub(crate) fn sort<B: CpuSorts>(
     gpu: &Gpu,
     keys: &mut [B],
@@ -115,7 +114,7 @@ fn sort_moved<B: CpuSorts, const N: usize>(
         phase.on_threads(&mut rings, |_, ring, clock, failed| distribution.work(ring, clock, failed))?;
     let Some(parts) = distribution.done(parts) else { return Ok(None) };
     if N > 0 {
-        // Each thread has a bucket of pairs a second time.
+        // Each thread has a second copy of a bucket of pairs.
         let size = |bucket: usize| parts.iter().map(|part| part.bucket(bucket).0.len()).sum::<usize>();
         let largest = (0..split.buckets()).map(size).max().unwrap_or(0);
         report.scratch_peak += (threads * largest * each) as u64;
@@ -144,19 +143,20 @@ fn sort_moved<B: CpuSorts, const N: usize>(
     Ok(Some(report))
 }
 
-/// The memory of the host that a sort holds.
+/// The host memory of a sort.
 struct Held<B, const N: usize> {
-    /// The CPU's keys, stretch by stretch, each by bucket.
+    /// The CPU's keys, stretch by stretch, and by bucket within each.
     by_bucket: Scratch<B>,
     payload_by_bucket: Scratch<Moved<N>>,
-    /// Its keys that are in order before they may be written to the array.
+    /// The CPU's sorted keys, until they may be written to the array.
     early: Scratch<B>,
-    /// All payloads in order. They are written to the array when nothing can fail any more: half of them would be there twice.
+    /// All payloads in order. They are written to the array when nothing can fail any more, because a failure in
+    /// between would leave some payloads twice.
     payload: Scratch<Moved<N>>,
 }
 
 impl<B: CpuSorts, const N: usize> Held<B, N> {
-    /// For so many keys of the CPU, of `n`.
+    /// Allocates memory for `cpus` keys of the CPU, out of `n`.
     fn new(cpus: usize, n: usize) -> Result<Self, Error> {
         Ok(Held {
             by_bucket: Scratch::new(cpus)?,
@@ -171,16 +171,16 @@ impl<B: CpuSorts, const N: usize> Held<B, N> {
     }
 }
 
-/// The slot as room for so many keys and, behind them, from a whole word on, their payloads.
+/// The slot as an array of `count` keys, followed by their payloads, which start at a whole word.
 fn as_arrays<B: CpuSorts, const N: usize>(slot: &mut [u64], count: usize) -> (&mut [B], &mut [Moved<N>]) {
     let (keys, payload) = slot.split_at_mut(payload_start::<B>(count) / size_of::<u64>());
     assert!(size_of_val(payload) >= N * count);
-    // SAFETY: as long, of bytes that have no alignment; what is written there are copied bytes.
+    // SAFETY: the length is that of the payloads, which are bytes without alignment; only copied bytes are written.
     let payload = unsafe { std::slice::from_raw_parts_mut(payload.as_mut_ptr().cast(), count) };
     (&mut bytemuck::cast_slice_mut(keys)[..count], payload)
 }
 
-/// The byte of a slot from which payloads are.
+/// The byte of a slot at which payloads start.
 fn payload_start<B: CpuSorts>(count: usize) -> usize {
     (count * size_of::<B>()).next_multiple_of(size_of::<u64>())
 }

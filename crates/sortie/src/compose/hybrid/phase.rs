@@ -1,4 +1,4 @@
-//! A phase of both engines: its threads, and what they and the device were busy with.
+//! A phase of both engines: runs its threads, and records when they and the device work.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -12,20 +12,20 @@ pub(super) struct Phase<'e> {
     bytes: usize,
     start: Instant,
     origin: &'e Origin,
-    /// When the device was at work.
+    /// When the device works.
     pub spans: Vec<Span>,
-    /// Milliseconds of each thread.
+    /// The work of each thread in milliseconds.
     work: Vec<f64>,
 }
 
 impl<'e> Phase<'e> {
-    /// Of which so many bytes are read and written; the device's time is counted from `origin`.
+    /// Begins a phase that reads and writes `bytes` bytes. Device times count from `origin`.
     pub fn begin(name: &'static str, bytes: usize, origin: &'e Origin) -> Self {
         Phase { name, bytes, start: Instant::now(), origin, spans: Vec::new(), work: Vec::new() }
     }
 
-    /// Runs `work` on as many threads as there are rings, each with its number and a ring, and waits for them. What `work` gets
-    /// last becomes true when one has failed, so that the others may stop.
+    /// Runs `work` on a thread for each ring, and waits for all threads. Each gets its number and its ring. The last
+    /// argument of `work` becomes true when a thread has failed, so that the others can stop.
     pub fn on_threads<R: Send>(
         &mut self,
         rings: &mut [Ring],
@@ -35,7 +35,7 @@ impl<'e> Phase<'e> {
         let done = threads::for_each(rings, |number, ring, failed| {
             let (mut clock, start) = (Clock::new(origin), Instant::now());
             let result = work(number, ring, &mut clock, failed);
-            // Whatever happened, its copies are done when this returns.
+            // Its copies are done when this returns, even after an error.
             let settled = ring.settle(&mut clock);
             let result = result.and_then(|result| settled.map(|()| result))?;
             Ok((result, clock.spans, 1e3 * (start.elapsed() - clock.waited).as_secs_f64()))

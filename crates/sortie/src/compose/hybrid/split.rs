@@ -1,4 +1,4 @@
-//! Which keys are the GPU's, and the buckets of the CPU's: one sample says both.
+//! Divides keys between the GPU and the CPU's buckets, by one sample.
 
 use std::mem::MaybeUninit;
 
@@ -12,12 +12,12 @@ use crate::key::{Bits, Transform};
 use super::Moved;
 use crate::{Error, scratch};
 
-/// Keys that are encoded before they are split: 8 KB of the L1 cache at most.
+/// The number of keys that are encoded before they are split: at most 8 KB of the L1 cache.
 const ENCODED_AT_ONCE: usize = 1 << 10;
 
-/// Splits keys by their codes: the least to the GPU, the others to buckets of the CPU.
+/// Splits keys by their codes: the smallest ones go to the GPU, the others to buckets of the CPU.
 pub(super) struct Split<B> {
-    /// The least code of the CPU's.
+    /// The smallest code for the CPU.
     pivot: B,
     /// The CPU's buckets.
     classifier: Classifier<B>,
@@ -28,8 +28,8 @@ pub(super) struct Split<B> {
 }
 
 impl<B: Bits> Split<B> {
-    /// For a GPU that is to have such a share of the keys, of which there are some. None where so many are equal that there is
-    /// no pivot near it, or that the CPU would have them in few buckets.
+    /// Divides the keys, of which there is at least one, so that the GPU gets about the given share. `None` if there
+    /// are so many equal keys that no pivot is near the share, or that the CPU's keys would be in few buckets.
     pub fn sampled(keys: &[B], transform: Transform<B>, share: f64, threads: usize) -> Option<Self> {
         let isa = Isa::detect();
         let code = |place: usize| transform.encode(keys[place]);
@@ -37,7 +37,7 @@ impl<B: Bits> Split<B> {
         let wanted = ((share * sample.len() as f64) as usize).min(sample.len() - 1);
         let near = sample[wanted];
         let below = sample.partition_point(|&code| code < near);
-        // Equal keys stay together: with the others if they are few, else with the GPU's.
+        // Equal keys stay together: on the CPU if few of them would belong to the GPU, else on the GPU.
         let (pivot, gpus) = if wanted - below <= sample.len() / 64 {
             (near, below)
         } else {
@@ -60,8 +60,8 @@ impl<B: Bits> Split<B> {
         self.classifier.buckets()
     }
 
-    /// Writes the codes of the GPU's keys, and their payloads, and says how many they are; the others go to the tail.
-    /// Payloads stay in order, among the one and among the others.
+    /// Writes the codes and the payloads of the GPU's keys, and returns their number. The others go to the tail.
+    /// Payloads keep their order in both.
     pub fn stretch<const N: usize>(
         &self,
         (keys, payload): (&[B], &[Moved<N>]),
@@ -74,7 +74,8 @@ impl<B: Bits> Split<B> {
         })
     }
 
-    /// By vector instructions, and where keys are not their own codes, some at a time that stay in the nearest cache.
+    /// Uses vector instructions. Keys that are not their own codes are encoded a few at a time, which stay in the L1
+    /// cache.
     #[inline(always)]
     fn keys_alone<const N: usize>(&self, keys: &[B], to: &mut [B], tail: &mut Tail<B, N>) -> usize {
         if self.transform.is_identity() {
@@ -97,7 +98,7 @@ impl<B: Bits> Split<B> {
         count
     }
 
-    /// Without a branch on a key: each is written as the next of both.
+    /// Without a branch on the key: each pair is written to both targets, and one of the counts is increased.
     #[inline(always)]
     fn pairs<const N: usize>(
         &self,
@@ -118,7 +119,7 @@ impl<B: Bits> Split<B> {
         count
     }
 
-    /// Puts the tail in order of buckets, stably, and says where each begins, and the last ends.
+    /// Orders the tail stably by bucket. Returns the start of each bucket, followed by the end of the last one.
     pub fn scatter<const N: usize>(&self, tail: &mut Tail<B, N>) -> Vec<u32> {
         vector::compiled_for!(self.isa, || {
             let Tail { keys, payload, len, labels, by_bucket, payload_by_bucket } = tail;
@@ -141,19 +142,19 @@ impl<B: Bits> Split<B> {
     }
 }
 
-/// What of a stretch is the CPU's.
+/// The CPU's keys of a stretch.
 pub(super) struct Tail<B, const N: usize> {
     keys: Vec<B>,
     payload: Vec<Moved<N>>,
     len: usize,
-    /// The bucket of each.
+    /// The bucket of each key.
     labels: Vec<u16>,
     by_bucket: Vec<B>,
     payload_by_bucket: Vec<Moved<N>>,
 }
 
 impl<B: Bits, const N: usize> Tail<B, N> {
-    /// For stretches of at most so many keys.
+    /// Allocates memory for stretches of at most `most` keys.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -169,7 +170,7 @@ impl<B: Bits, const N: usize> Tail<B, N> {
         })
     }
 
-    /// Bytes for so many keys.
+    /// The bytes for stretches of `most` keys.
     pub fn bytes(most: usize) -> usize {
         most * (2 * (size_of::<B>() + N) + size_of::<u16>())
     }

@@ -9,7 +9,7 @@ use crate::cpu::vector::Isa;
 use crate::gpu::on_bench::{ALLOWED, code, on_bench, on_bench_of};
 use crate::{Key, Order, Sorter, key};
 
-/// Sorts keys with payloads that must neither be lost nor be there twice, as the CPU does.
+/// Sorts keys with payloads that detect loss and duplication, and compares with the CPU.
 fn compare<K: Key + Copy>(gpu: &Gpu, keys: &[K], order: Order, share: f64) -> Option<Report> {
     let n = keys.len();
     let transform = Transform::new(code::<K>(), order);
@@ -72,7 +72,7 @@ fn both_sort_as_the_cpu_does() {
             let floats = (0..50_000).map(|_| f32::from_bits(random.u32(..))).collect::<Vec<_>>();
             by_both(compare(gpu, &floats, order, 0.5));
         }
-        // Sorted by stretches, each of which goes to one engine as a whole.
+        // Sorted in stretches, each of which belongs to one engine as a whole.
         let buckets = (0..100_000u32).map(|i| i / 5000 * 7919 % 20 * 1_000_000 + random.u32(..1_000_000));
         by_both(compare(gpu, &buckets.collect::<Vec<_>>(), Order::default(), 0.6));
     });
@@ -82,7 +82,7 @@ fn both_sort_as_the_cpu_does() {
 fn what_one_engine_does_better_is_left_to_it() {
     on_bench(|gpu| {
         let order = Order::default();
-        // All of the greatest key, or in a few buckets of the CPU.
+        // All keys are the greatest one, or in a few of the CPU's buckets.
         let mut random = fastrand::Rng::with_seed(1);
         let mut most_equal = vec![u32::MAX; 50_000];
         most_equal[7] = 1;
@@ -115,14 +115,14 @@ fn too_little_memory_is_left_to_one_engine() {
     });
 }
 
-/// The sample is wrong about every key that it does not see.
+/// The sample misrepresents all keys that it does not contain.
 #[test]
 fn a_sample_far_from_the_truth_is_noticed() {
     on_bench(|gpu| {
         let n = 400_000;
         for others in [0, u32::MAX] {
             let mut keys = vec![others; n];
-            // What is sampled depends on the keys that the seed is made of: these stay.
+            // Which keys are sampled depends on the keys from which the seed is computed. These are not changed.
             let looked_at = RefCell::new(Vec::new());
             let look = |index: usize| {
                 looked_at.borrow_mut().push(index);
@@ -139,7 +139,7 @@ fn a_sample_far_from_the_truth_is_noticed() {
     });
 }
 
-/// Each copy, fill and launch fails in turn.
+/// Each copy, fill and launch fails once.
 #[test]
 fn whatever_fails_loses_no_payload() {
     let before: Vec<u32> = (0..20_000u32).map(|i| i.wrapping_mul(0x9E37_79B9)).collect();
@@ -160,7 +160,7 @@ fn whatever_fails_loses_no_payload() {
         let payloads: Vec<u32> = boxes.iter().map(|payload| **payload).collect();
         if let Ok(report) = result {
             assert!(report.is_some() && keys == in_order && payloads == in_order);
-            // When other threads write depends on the time.
+            // The time at which other threads write is not deterministic.
             assert!(untouched > 10 && untouched + unspecified > 20, "{untouched} and {unspecified} points");
             return;
         }

@@ -1,7 +1,8 @@
-//! Strings that there is too little memory for at once: the CPU splits them to ranges, each of which is sorted by itself.
+//! Sorts strings for which there is too little memory at once. The CPU splits them into ranges, and each range is
+//! sorted separately.
 //!
-//! A sample gives the splitters. What is equal to one has a range of its own, which needs no sort: so every range has fewer
-//! strings than what it is of, whatever the strings are, and may be split again.
+//! A sample gives the splitters. Strings equal to a splitter have a range of their own, which needs no sort. So every
+//! range has fewer strings than all, whatever the strings are, and can be split again.
 
 use std::ops::Range;
 
@@ -14,12 +15,12 @@ use crate::gpu::{Allowed, Gpu};
 use crate::scratch::reserve;
 use crate::{Bound, Error, Index, Order, Report};
 
-/// Stretches that strings are taken in, for each thread: enough that none waits long for another.
+/// The number of stretches for each thread, enough to balance the threads.
 const STRETCHES_A_THREAD: usize = 4;
 
 const HINT: &str = "some 10 bytes for each string, and more for those of a range; raise the limit";
 
-/// Writes the indices of the strings in order, of which all at once were refused. Stable.
+/// Writes the sorting indices of strings whose sort at once was refused. Stable.
 pub(super) fn argsort<S: Sync, I: Index>(
     gpu: &Gpu,
     strings: &[S],
@@ -66,14 +67,14 @@ pub(super) fn argsort<S: Sync, I: Index>(
     Ok(report)
 }
 
-/// The string of an item with a place.
+/// The string of a pair of an index and a string.
 fn of_member<'s, S: Sync + 's, I: Index>(
     string: &(impl Fn(&S) -> &[u8] + Sync),
 ) -> impl for<'a> Fn(&'a (I, &'s S)) -> &'a [u8] + Sync {
     move |(_, item)| string(item)
 }
 
-/// Strings that cut all into about so many ranges of one size, in ascending order.
+/// Ascending strings that divide all strings into about `ranges` ranges of similar size.
 fn splitters<S>(strings: &[S], string: impl Fn(&S) -> &[u8], ranges: usize) -> Vec<&[u8]> {
     let sample = (ranges * SPLITTER_SAMPLE).min(strings.len());
     let mut sampled: Vec<&[u8]> = (0..sample)
@@ -85,8 +86,8 @@ fn splitters<S>(strings: &[S], string: impl Fn(&S) -> &[u8], ranges: usize) -> V
     splitters
 }
 
-/// Writes the indices of the strings by ranges, each in the order of the strings; gives those that are to be sorted, small enough
-/// to mend what was refused, or not.
+/// Writes the indices of the strings by range; within a range they keep their order. Returns the ranges that have to be
+/// sorted. They may be small enough for the memory, or may have to be split again.
 fn split<S: Sync, I: Index>(
     strings: &[S],
     string: impl Fn(&S) -> &[u8] + Sync,
@@ -112,13 +113,13 @@ fn split<S: Sync, I: Index>(
     let mut report = Report { scratch_peak: all_held, ..Report::default() };
     let classes = Classes::new(splitters(strings, &string, parts));
 
-    // Of each stretch of the strings the indices by class, and where each class ends among them.
+    // For each stretch of the strings: the indices by class, and the end of each class among them.
     let classify = |(stretch, strings): (usize, &[S])| {
         let of: Vec<u16> = ahead(strings, &string).map(|item| classes.of(string(item))).collect();
         let mut ends = vec![0; classes.count()];
         of.iter().for_each(|&class| ends[usize::from(class)] += 1);
         let mut taken = 0;
-        // They begin there, until they are filled.
+        // These are the starts of the classes until the classes are filled.
         for end in &mut ends {
             taken += std::mem::replace(end, taken);
         }
@@ -139,7 +140,7 @@ fn split<S: Sync, I: Index>(
     let (mut left, mut taken, mut ranges) = (indices, 0, Vec::new());
     let mut copies = Vec::with_capacity(classes.count() * stretches.len());
     for class in 0..classes.count() {
-        // From either side the first class is one of strings between splitters.
+        // In both directions, the first class is that of strings before (or after) all splitters.
         let class = if order.descending { classes.count() - 1 - class } else { class };
         let start = taken;
         for (by_class, ends) in &stretches {
@@ -156,14 +157,14 @@ fn split<S: Sync, I: Index>(
         1 => copies.into_iter().for_each(copy),
         _ => copies.into_par_iter().for_each(copy),
     });
-    // None is as long as all, where a caller's `as_ref` gives the same bytes each time.
+    // No range has all strings, if the caller's `as_ref` always returns the same bytes.
     if ranges.iter().any(|range| range.len() == n) { Err(refused) } else { Ok((report, ranges)) }
 }
 
-/// Where strings are between splitters.
+/// Classifies strings by the splitters.
 struct Classes<'s> {
     splitters: Vec<&'s [u8]>,
-    /// What they begin with.
+    /// The first bytes of the splitters, as words.
     words: Vec<u64>,
 }
 
@@ -177,7 +178,7 @@ impl<'s> Classes<'s> {
         2 * self.splitters.len() + 1
     }
 
-    /// Twice the splitters below a string, and one where it is equal to the next.
+    /// Twice the number of splitters below a string, plus one if it equals the next splitter.
     fn of(&self, string: &[u8]) -> u16 {
         let word = first_word(string);
         let mut below = self.words.partition_point(|&splitter| splitter < word);
@@ -188,7 +189,7 @@ impl<'s> Classes<'s> {
     }
 }
 
-/// The first bytes of a string, in whose order strings are but for those that share them.
+/// The first bytes of a string as a number. Strings with different words are in the order of their words.
 fn first_word(string: &[u8]) -> u64 {
     let mut word = [0; 8];
     let count = string.len().min(8);
@@ -227,7 +228,7 @@ mod tests {
         );
     }
 
-    /// Words and indices of 40,000 strings alone take 480 KB.
+    /// Words and indices of 40,000 strings take 480 KB.
     #[test]
     fn more_than_the_device_has_room_for() {
         on_bench_of(Options { memory: 1 << 19, ..Options::default() }, |gpu| {
@@ -282,7 +283,7 @@ mod tests {
                 assert!(peak <= limit, "{what}: {peak} of {limit}");
                 let none = &mut [0u32; 0];
                 let nothing = Allowed { memory_limit: 0, ..ALLOWED };
-                // There was once no splitter to be had.
+                // Once, this failed because there was no string to use as a splitter.
                 let empty =
                     argsort_strings(gpu, &strings[..0], |string| string, Order::default(), none, nothing);
                 assert!(empty.is_ok());

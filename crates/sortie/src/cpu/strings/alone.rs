@@ -1,7 +1,7 @@
-//! Strings that one thread sorts: by words of seven bytes each, then each tie by the bytes that follow.
+//! Sorts strings on one thread: by words of seven bytes each, then each tie by the bytes that follow.
 //!
-//! This is multikey quicksort with cached characters, except that a vectorised sort of the words replaces the partition. The
-//! prefix that all strings of a tie share is skipped first.
+//! This is multikey quicksort with cached characters, except that a vectorised sort of the words replaces the
+//! partition. The prefix that all strings of a tie share is skipped first.
 
 use std::mem::MaybeUninit;
 
@@ -14,7 +14,7 @@ use crate::cpu::prefetch::prefetch;
 use crate::cpu::tuning::COMPARE_STRINGS_UP_TO;
 use crate::cpu::vector::{self, Isa};
 
-/// What a thread keeps from tie to tie, so that its memory is used again.
+/// The memory that a thread reuses from tie to tie.
 pub(super) struct State<P> {
     pub orderer: Orderer<u64>,
     words: Vec<u64>,
@@ -51,7 +51,7 @@ impl<F> Sort<'_, F> {
         self.sort_ties(items, lcps, &mut ties, &mut state);
     }
 
-    /// Sorts ties, and the ties that are left in them, until none is left.
+    /// Sorts ties, and the ties that remain in them, until none remain.
     pub(super) fn sort_ties<P, L: Lcp>(
         &self,
         items: &mut [P],
@@ -87,7 +87,7 @@ impl<F> Sort<'_, F> {
         }
         if alike {
             let length = self.codes(items, depth, &mut state.words);
-            // Never by a pivot twice in a row: the second may share nothing with any of them.
+            // Never uses a pivot twice in a row, because the second one may share nothing with the other strings.
             let words = Words::Pivot(length);
             return self.order(items, state, Follow::new(&words, lcps, depth, range.start, ties, false));
         }
@@ -106,7 +106,7 @@ impl<F> Sort<'_, F> {
         self.order(items, state, follow);
     }
 
-    /// Writes what each string shares with the longest of them, and returns the length of that one after `depth`.
+    /// Writes what each string shares with the longest string. Returns the length of the longest one after `depth`.
     fn codes<P>(&self, items: &[P], depth: usize, codes: &mut Vec<u64>) -> usize
     where
         F: Strings<P>,
@@ -117,7 +117,7 @@ impl<F> Sort<'_, F> {
         pivot.len()
     }
 
-    /// Puts items in the order of their words of bytes, with their indices in the words. Stable.
+    /// Orders items by their words of bytes, with the indices in the words. Stable.
     fn order_few<P, L: Lcp>(&self, items: &mut [P], mut follow: Follow<L>)
     where
         F: Strings<P>,
@@ -139,14 +139,15 @@ impl<F> Sort<'_, F> {
         permute(items, &mut indices[..words.len()]);
     }
 
-    /// Puts items in the order of the state's words. Stable.
+    /// Orders items by the words of the state. Stable.
     fn order<P, L: Lcp>(&self, items: &mut [P], state: &mut State<P>, mut follow: Follow<L>) {
         let State { orderer, words, unordered } = state;
         assert_eq!(items.len(), words.len());
         unordered.clear();
         unordered.reserve(items.len());
         let transform = self.transform();
-        // SAFETY: copies of the items, as many as there is room for; each goes back into the slice once, and nothing
+        // SAFETY: these are copies of the items, and there is room for all of them. Each goes back into the slice once,
+        // and no code of the caller runs in between.
         // between runs code of the caller.
         unsafe {
             let unordered: *mut P = unordered.as_mut_ptr().cast();
@@ -159,7 +160,7 @@ impl<F> Sort<'_, F> {
         follow.end(items.len());
     }
 
-    /// Sorts few items by comparison: std's sort inserts so few, and allocates nothing.
+    /// Sorts few items by comparison. For this number, std's sort inserts, and allocates nothing.
     fn compare_few<P, L: Lcp>(&self, items: &mut [P], lcps: &mut [L], depth: usize)
     where
         F: Strings<P>,
@@ -168,7 +169,7 @@ impl<F> Sort<'_, F> {
         self.compare_neighbours(items, lcps, depth);
     }
 
-    /// How many bytes after `depth` all strings share, and whether that is all they have.
+    /// The number of bytes after `depth` that all strings share, and whether the strings have no others.
     fn common_prefix<P>(&self, items: &[P], depth: usize) -> (usize, bool)
     where
         F: Strings<P>,

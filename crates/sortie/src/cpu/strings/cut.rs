@@ -1,8 +1,9 @@
-//! Strings cut to words of their first symbols, for a sort elsewhere, and the strings that tie there.
+//! Cuts strings to words of their first symbols, which are sorted elsewhere, and sorts the strings that tie by their
+//! words.
 //!
-//! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III:
-//! only a block of the first symbols goes to the device, and what ties there is finished on the CPU. Here a block is one
-//! word, which holds the more symbols the smaller the alphabet is.
+//! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014),
+//! section III: only a block of the first symbols is copied to the device, and the CPU finishes ties. Here, a block is
+//! one word. The smaller the alphabet, the more symbols it holds.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -19,17 +20,17 @@ use crate::parallel;
 use crate::parallel::ITEMS_A_TASK;
 use crate::{Error, Index, Report};
 
-/// How strings become words.
+/// How strings are cut to words.
 pub(crate) struct Cut<'a, S, F> {
     strings: &'a [S],
     bytes: F,
-    /// What all strings begin with, as far as a sample tells; a word is of what follows.
+    /// The common prefix of all strings according to a sample. Words begin after it.
     prefix: &'a [u8],
     symbols: Symbols,
 }
 
 impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
-    /// By the alphabet of a sample, and by what its strings share.
+    /// Uses the alphabet and the common prefix of a sample.
     pub fn of_sample(strings: &'a [S], bytes: F) -> Self {
         let prefix = strings.first().map_or(&[][..], &bytes);
         let shared = sampled(strings).fold(prefix.len(), |shared, item| match bytes(item) {
@@ -41,17 +42,18 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
         Cut { strings, bytes, prefix, symbols }
     }
 
-    /// Of all bytes, from the first on: where [`Cut::write`] has met a string that is not as the sample's are.
+    /// Uses all bytes, from the start of the strings. For when [`Cut::write`] has found a string that does not fit the
+    /// sample.
     pub fn of_all_bytes(self) -> Self {
         Cut { prefix: &[], symbols: Symbols::bytes(), ..self }
     }
 
-    /// What a word is a multiple of where the string ends in it.
+    /// If the string ends within its word, the word is a multiple of this.
     pub fn base(&self) -> u32 {
         self.symbols.base()
     }
 
-    /// Writes the words of the strings from the first one on, eight bytes each; says whether all of them have one.
+    /// Writes the words of the strings from index `first` on, eight bytes each. Returns whether all strings have one.
     pub fn write(&self, first: usize, words: &mut [MaybeUninit<u8>], threads: usize) -> bool {
         let strings = &self.strings[first..first + words.len() / size_of::<u64>()];
         let write = |(strings, words): (&[S], &mut [MaybeUninit<u8>])| {
@@ -68,7 +70,7 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
         parallel::all(threads, strings.chunks(STRINGS_A_TASK).zip(words), write)
     }
 
-    /// The share of the strings that will tie with another, by a sample.
+    /// The share of strings that will tie with another, estimated from a sample.
     pub fn tied_share(&self) -> f64 {
         let mut words: Vec<u64> = sampled(self.strings).filter_map(|string| self.word(string)).collect();
         words.sort_unstable();
@@ -80,21 +82,22 @@ impl<'a, S: Sync, F: Fn(&S) -> &[u8] + Sync> Cut<'a, S, F> {
                 many => more += many,
             }
         }
-        // Pairs are there by chance, and the more the more strings there are; what is more tells of strings that are alike.
+        // Pairs in the sample occur by chance, and more often among more strings. Longer ties mean that strings are
+        // really similar.
         let sample = words.len().max(1) as f64;
         let more = more as f64 / sample;
         let by_chance = f64::from(pairs) / sample * (self.strings.len() as f64 / sample);
         (more + by_chance).min(1.0)
     }
 
-    /// The bytes of a string on average, by a sample.
+    /// The average length of a string in bytes, estimated from a sample.
     pub fn sampled_length(&self) -> f64 {
         let bytes: usize = sampled(self.strings).map(|string| (self.bytes)(string).len()).sum();
         bytes as f64 / CUT_SAMPLE.min(self.strings.len()).max(1) as f64
     }
 
-    /// Sorts the strings that tie: `ties` runs of indices in ascending order. `arrive` brings the indices piece by piece, and
-    /// calls back with their number after each. The ties among those are sorted before it continues.
+    /// Sorts the strings that tie, given as `ties` ascending runs of indices. `arrive` delivers the indices piece by
+    /// piece, and calls back with their number after each piece. The ties among those are sorted before it continues.
     pub fn finish<I: Index>(
         &self,
         indices: &mut [I],
@@ -154,7 +157,7 @@ fn sampled<S>(strings: &[S]) -> impl Iterator<Item = &S> {
     (0..sample).map(move |i| &strings[i * strings.len() / sample])
 }
 
-/// How many of the ties end by this place.
+/// How many of the ties end at or before this index.
 fn whole_ties(ties: Range<usize>, tie: impl Fn(usize) -> Range<usize>, there: usize) -> usize {
     let (mut low, mut high) = (ties.start, ties.end);
     while low < high {
@@ -164,7 +167,8 @@ fn whole_ties(ties: Range<usize>, tie: impl Fn(usize) -> Range<usize>, there: us
     low - ties.start
 }
 
-/// Pieces of the indices for one thread each: the ties there, where it begins, and its indices. As many strings tie in each.
+/// Divides the indices into pieces with about the same number of tied strings, one for each task. A piece has its ties,
+/// its start, and its indices.
 fn tasks<I>(
     mut indices: &mut [I],
     ties: Range<usize>,
@@ -191,7 +195,7 @@ fn tasks<I>(
 mod tests {
     use super::*;
 
-    /// Tasks once had as many ties each, so that few long ones were all one thread's.
+    /// Once, all tasks had the same number of ties, so one thread got a few long ones.
     #[test]
     fn long_ties_are_shared_among_threads() {
         let (ties, length) = (60, 2000);

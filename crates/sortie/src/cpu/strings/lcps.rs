@@ -1,7 +1,7 @@
-//! What neighbours share, as a by-product of their order: the words that put strings in order tell it of most of
-//! them, without a look at the strings.
+//! The lengths of common prefixes of neighbours, as a by-product of sorting. For most strings, the words by which they
+//! are ordered give these lengths, without reading the strings.
 //!
-//! What sorts items says it of all of them but the first, whose neighbour is not among them.
+//! A sort of items writes the lengths for all items but the first, whose neighbour is not among them.
 
 use super::words::first_eight;
 use super::{Sort, Strings};
@@ -10,8 +10,8 @@ use crate::parallel;
 use crate::report::Work;
 use crate::{Index, Report};
 
-/// How many bytes a string shares with the one before. `()` where nobody asked: a slice of it takes no memory, and what
-/// would be done for it is compiled away.
+/// The number of bytes that a string shares with the one before. `()` if nobody asked for it: a slice of `()` takes no
+/// memory, and the code for it is compiled away.
 pub(crate) trait Lcp: Copy + Send {
     const ASKED: bool;
     fn of(bytes: usize) -> Self;
@@ -33,7 +33,8 @@ impl<I: Index> Lcp for I {
 }
 
 impl<F> Sort<'_, F> {
-    /// Compares each item but the first with the one before: a phase of its own, where what sorted them told nothing.
+    /// Compares each item but the first with the one before. This is a separate phase, for sorts that do not give the
+    /// lengths.
     pub(super) fn lcps_phase<P: Sync, L: Lcp>(
         &self,
         items: &[P],
@@ -51,7 +52,7 @@ impl<F> Sort<'_, F> {
         }
     }
 
-    /// Compares each item but the first with the one before, by all threads.
+    /// Compares each item but the first with the one before, on all threads.
     fn compare_all_neighbours<P: Sync, L: Lcp>(&self, items: &[P], lcps: &mut [L], depth: usize, work: &Work)
     where
         F: Strings<P>,
@@ -72,7 +73,7 @@ impl<F> Sort<'_, F> {
         self.compare_with_previous(items, lcps, 0..items.len(), depth);
     }
 
-    /// Compares the items at these places, but the first of all, with the one before.
+    /// Compares the items at these indices with the one before, except the first item of all.
     pub(super) fn compare_with_previous<P, L: Lcp>(
         &self,
         items: &[P],
@@ -91,14 +92,14 @@ impl<F> Sort<'_, F> {
     }
 }
 
-/// How many bytes two strings begin with in common.
+/// The number of bytes at the start that two strings have in common.
 pub(super) fn shared(a: &[u8], b: &[u8]) -> usize {
     let length = a.len().min(b.len());
     let (a, b) = (&a[..length], &b[..length]);
     if length < 8 {
         return ((first_eight(a) ^ first_eight(b)).leading_zeros() as usize / 8).min(length);
     }
-    // Long stretches by what the machine compares at once.
+    // Long prefixes are compared in chunks that the processor compares at once.
     let lines = 64 * equal_chunks::<64>(a, b);
     let eights = lines + 8 * equal_chunks::<8>(&a[lines..], &b[lines..]);
     // The chunk that differs, or the last eight bytes, which may overlap the chunk before.
@@ -106,7 +107,7 @@ pub(super) fn shared(a: &[u8], b: &[u8]) -> usize {
     at + (first_eight(&a[at..]) ^ first_eight(&b[at..])).leading_zeros() as usize / 8
 }
 
-/// How many chunks of `N` bytes two strings begin with in common.
+/// The number of chunks of `N` bytes at the start that two strings have in common.
 #[inline(always)]
 fn equal_chunks<const N: usize>(a: &[u8], b: &[u8]) -> usize {
     a.as_chunks::<N>().0.iter().zip(b.as_chunks::<N>().0).take_while(|(a, b)| a == b).count()

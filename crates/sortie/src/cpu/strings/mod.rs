@@ -1,17 +1,18 @@
-//! Strings, by their bytes: references move, never bodies.
+//! Sorts strings by their bytes. Only references move, not the bytes.
 //!
-//! 1. *Profile*: whether the strings are in order, or in reverse, or begin with a long run, which is merged with the others once
-//!    those are sorted (`runs.rs`). The alphabet of a sample, and the prefix that
-//!    its strings share.
-//! 2. *Distribute*: the next symbols of every string, as a word beside its place, go to buckets: many symbols a
-//!    pass. All threads work on all strings.
-//! 3. *Finish*: each bucket is ordered by its words, which were cached for that; strings with equal words go on with what
-//!    follows (`alone.rs`). One thread works on a bucket; a tie as large as an input of its own is distributed again.
+//! 1. *Profile*: checks whether the strings are in order or in reverse, or begin with a long run, which is then merged
+//!    with the others after those are sorted (`runs.rs`). Finds the alphabet of a sample, and the prefix that its
+//!    strings share.
+//! 2. *Distribute*: the next symbols of every string, as a word next to its index, are distributed to buckets: many
+//!    symbols per pass. All threads work on all strings.
+//! 3. *Finish*: each bucket is ordered by its words, which are cached. Strings with equal words continue with the bytes
+//!    that follow (`alone.rs`). One thread works on a bucket. A tie that is as large as a separate input is distributed
+//!    again.
 //!
 //! Strings for which a distribution does not pay are sorted by one thread from the start.
 //!
 //! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014),
-//! sections II (data-parallel passes, then task-parallel buckets) and III.A; the cached symbols after Ng and Kakehi,
+//! sections II (data-parallel passes, then task-parallel buckets) and III.A. The cached symbols follow Ng and Kakehi,
 //! "Cache efficient radix sort for string sorting" (2007).
 
 mod alone;
@@ -59,7 +60,7 @@ pub(crate) fn sort<S: Send + Sync>(
     job: &Job,
 ) -> Result<Report, Error> {
     if size_of::<S>() == 0 {
-        // All are the same, and there may be more of them than memory has addresses for words.
+        // All are equal, and there may be more of them than there are addresses for words.
         return Ok(Report::default());
     }
     let unasked = &mut vec![(); strings.len()];
@@ -76,7 +77,7 @@ pub(crate) fn sort_few<S: Send + Sync>(
         .sort_alone(strings, &mut [(); FEW][..strings.len()]);
 }
 
-/// Writes the indices of strings that are too few for threads, phases or a choice. Stable.
+/// Writes the sorting indices of strings that are too few for threads, phases or a choice. Stable.
 pub(crate) fn argsort_few<S: Sync, I: Index>(
     strings: &[S],
     bytes: impl Fn(&S) -> &[u8] + Sync,
@@ -101,7 +102,7 @@ pub(crate) fn sort_with_lcps<S: Send + Sync, L: Lcp>(
     Sort { strings: Own(bytes), descending, job }.run(strings, lcps)
 }
 
-/// Writes the indices of the strings in order. Stable.
+/// Writes the sorting indices of the strings. Stable.
 pub(crate) fn argsort<S: Sync, I: Index>(
     strings: &[S],
     bytes: impl Fn(&S) -> &[u8] + Sync,
@@ -113,7 +114,7 @@ pub(crate) fn argsort<S: Sync, I: Index>(
     argsort_with_lcps(strings, bytes, indices, unasked, descending, job)
 }
 
-/// Writes the indices of the strings in order, and how many bytes each shares with the one before. Stable.
+/// Writes the sorting indices of the strings, and how many bytes each shares with the one before. Stable.
 pub(crate) fn argsort_with_lcps<S: Sync, I: Index, L: Lcp>(
     strings: &[S],
     bytes: impl Fn(&S) -> &[u8] + Sync,
@@ -132,7 +133,7 @@ trait Strings<P>: Sync {
     fn get<'s>(&'s self, item: &'s P) -> &'s [u8];
 }
 
-/// Items that refer to their strings themselves.
+/// Items that are themselves references to strings.
 struct Own<F>(F);
 
 impl<P, F: Fn(&P) -> &[u8] + Sync> Strings<P> for Own<F> {
@@ -142,7 +143,7 @@ impl<P, F: Fn(&P) -> &[u8] + Sync> Strings<P> for Own<F> {
     }
 }
 
-/// Items that are indices in a slice of strings.
+/// Items that are indices into a slice of strings.
 struct Elsewhere<'a, S, F> {
     strings: &'a [S],
     bytes: F,
@@ -155,7 +156,7 @@ impl<I: Index, S: Sync, F: Fn(&S) -> &[u8] + Sync> Strings<I> for Elsewhere<'_, 
     }
 }
 
-/// Sorts the strings between offsets, by `sort`, and writes offsets and bytes anew.
+/// Sorts the strings between offsets with `sort`, and writes the new offsets and bytes.
 pub(crate) fn sort_array<O: Index>(
     offsets: &mut [O],
     bytes: &mut [u8],
@@ -168,7 +169,7 @@ pub(crate) fn sort_array<O: Index>(
     };
     Segments::Offsets(&ends).check(bytes.len())?;
     let copied = end - start + size_of_val(&*ends) + ends.len() * size_of::<&[u8]>();
-    // Before the copy is made: what it takes together with the sort.
+    // Checked before the copy is made, because the sort needs its memory in addition.
     let together = job.holding(copied);
     check_scratch::<&[u8]>(ends.len() - 1, &together)?;
     let copy = bytes[start..end].to_vec();
@@ -186,12 +187,12 @@ pub(crate) fn sort_array<O: Index>(
     Ok(report)
 }
 
-/// Whether strings are sorted by comparison: where that was asked for.
+/// Whether strings are sorted by comparison, if that was requested.
 fn compared(job: &Job) -> bool {
     job.way != CpuWay::Distribute
 }
 
-/// Whether the limit leaves room for the sort of `n` items.
+/// Checks that the limit leaves room for sorting `n` items.
 fn check_scratch<P>(n: usize, job: &Job) -> Result<(), Error> {
     if compared(job) {
         compare::check(n * size_of::<P>(), job).map(drop)
@@ -200,7 +201,7 @@ fn check_scratch<P>(n: usize, job: &Job) -> Result<(), Error> {
     }
 }
 
-/// Bytes of scratch for `n` items: a copy, a word each, and a word beside each.
+/// The scratch memory in bytes for `n` items: a copy of each, a word, and another word.
 fn scratch<P>(n: usize) -> usize {
     if n <= COMPARE_STRINGS_UP_TO {
         0
@@ -211,14 +212,15 @@ fn scratch<P>(n: usize) -> usize {
 
 const SCRATCH_HINT: &str = "a copy of the references and 16 bytes for each; sort in parts, or by comparison";
 
-/// The order of two strings: mostly their first eight bytes decide it, or the first and the last eight, which needs no call.
+/// Compares two strings. Usually the first eight bytes decide, or the first and the last eight, which need no function
+/// call.
 #[inline(always)]
 fn compare_bytes(a: &[u8], b: &[u8], descending: bool) -> Ordering {
     let of = |eight: &[u8; 8]| u64::from_be_bytes(*eight);
     let order = match (a.first_chunk(), b.first_chunk()) {
         (Some(first), Some(second)) if first != second => of(first).cmp(&of(second)),
         (Some(_), Some(_)) if a.len() == b.len() && a.len() <= 16 => {
-            // They overlap the first, which are equal.
+            // These bytes overlap the first ones, which are equal.
             a.last_chunk().map(of).cmp(&b.last_chunk().map(of))
         }
         _ => a.cmp(b),
@@ -226,18 +228,18 @@ fn compare_bytes(a: &[u8], b: &[u8], descending: bool) -> Ordering {
     if descending { order.reverse() } else { order }
 }
 
-/// One sort of items by their strings; items are references, or the indices of some.
+/// A sort of items by their strings. Items are references or indices.
 struct Sort<'a, F> {
     strings: F,
     descending: bool,
     job: &'a Job,
 }
 
-/// Items that are still to be sorted, and whose strings share their first `depth` bytes.
+/// Items that still have to be sorted, and whose strings share the first `depth` bytes.
 struct Tie {
     range: Range<usize>,
     depth: usize,
-    /// Whether they are most of those that were tied before, and so should be compared with a pivot.
+    /// Whether they are most of the strings of a larger tie, and so should be compared with a pivot.
     alike: bool,
 }
 
@@ -265,7 +267,7 @@ impl<F> Sort<'_, F> {
     where
         F: Strings<P>,
     {
-        // Through a pointer, so that its sorts are compiled once a type of item.
+        // A trait object, so its sorts are compiled only once for each type of item.
         let compare: &(dyn Fn(&P, &P) -> Ordering + Sync) = &|a, b| self.compare(a, b, 0);
         let mut report = compare::sort(items, compare, self.job)?;
         self.lcps_phase(items, lcps, 0, &mut report);
@@ -287,7 +289,7 @@ impl<F> Sort<'_, F> {
         Ok(report)
     }
 
-    /// Sorts ties, each by all threads.
+    /// Sorts ties, each with all threads.
     fn distribute_all<P: Send + Sync, L: Lcp>(
         &self,
         items: &mut [P],
@@ -298,12 +300,12 @@ impl<F> Sort<'_, F> {
     where
         F: Strings<P>,
     {
-        // Ties as large as an input of their own wait for all threads.
+        // Ties that are as large as a separate input get all threads.
         while let Some(Tie { range, depth, alike }) = ties.pop() {
             let (items, lcps) = (&mut items[range.clone()], &mut lcps[range.clone()]);
             let found = self.distribute_and_finish(items, lcps, depth, alike, report)?;
             ties.extend(found.into_iter().map(|(tie, depth)| Tie {
-                // Never by a pivot twice in a row: the second may share nothing with any of them.
+                // Never uses a pivot twice in a row, because the second one may share nothing with the other strings.
                 alike: !alike && tie.len() > range.len() / 2,
                 range: range.start + tie.start..range.start + tie.end,
                 depth,
@@ -312,7 +314,7 @@ impl<F> Sort<'_, F> {
         Ok(())
     }
 
-    /// Sorts items whose strings share the first `depth` bytes, and returns the ties that are left for later.
+    /// Sorts items whose strings share the first `depth` bytes. Returns the ties that remain.
     fn distribute_and_finish<P: Send + Sync, L: Lcp>(
         &self,
         items: &mut [P],
@@ -361,7 +363,7 @@ impl<F> Sort<'_, F> {
             let moved = size_of_val(&*pairs);
             let scattered = phase.phase_by_thread("distribute", threads, 16 * n + refs, moved, |work| {
                 let source = Pointers::of(items);
-                // SAFETY: each item is copied to scratch once; the slice goes on to own them until `finish`.
+                // SAFETY: each item is copied to scratch memory once. The slice still owns the items until `finish`.
                 let item = |place| unsafe { source.at(place).read() };
                 scatter::distribute(pairs, encoded, self.transform(), item, self.job, Isa::detect(), work)
             });
@@ -391,7 +393,7 @@ impl<F> Sort<'_, F> {
         Ok(())
     }
 
-    /// Brings each bucket back in order, and returns the ties that are left for later.
+    /// Copies each bucket back in order. Returns the ties that remain.
     fn finish<P: Send + Sync, L: Lcp>(
         &self,
         items: &mut [P],
@@ -410,7 +412,7 @@ impl<F> Sort<'_, F> {
         let back = buckets.iter().map(|_| AtomicBool::new(false)).collect();
         let mut guard = Restore { items, scattered, back };
         let Restore { items, scattered, back } = &mut guard;
-        // SAFETY: the slice's items are overwritten with copies of the same, without being dropped.
+        // SAFETY: the slice's items are overwritten with copies of the same items, without being dropped.
         let targets = unsafe {
             std::slice::from_raw_parts_mut(items.as_mut_ptr().cast::<MaybeUninit<P>>(), items.len())
         };
@@ -424,7 +426,7 @@ impl<F> Sort<'_, F> {
             let mut ties = Vec::new();
             let mut follow = Follow::new(words, lcps, depth, 0, &mut ties, true);
             state.orderer.order(pairs.iter().map(Pair::code), Isa::detect(), |to, from| {
-                // SAFETY: each item of the bucket comes back once.
+                // SAFETY: each item of the bucket is copied back once.
                 to_items[to].write(unsafe { pairs[from].payload() });
                 follow.next(to, transform.decode(pairs[from].code()));
             });
@@ -439,15 +441,15 @@ impl<F> Sort<'_, F> {
             }
             self.sort_ties(items, lcps, &mut ties, state);
         });
-        // Words differ between buckets: whatever ties still wait there, any of their strings tells the same.
+        // Words differ between buckets, so any string of a bucket can be compared, even if the bucket still has ties.
         let firsts = buckets.iter().filter(|bucket| !bucket.is_empty()).map(|bucket| bucket.start);
         work.task(|| self.compare_with_previous(items, lcps, firsts, depth));
         large.into_inner().expect("no thread panicked")
     }
 
-    /// Writes words of the strings, in the alphabet of a sample, from the bytes on that the sample shares after `depth`. If
-    /// another string does not fit the sample: from `depth` on, in the alphabet of all. Returns how many bytes come before
-    /// the words.
+    /// Writes words of the strings in the alphabet of a sample. They start after `depth` and the prefix that the sample
+    /// shares. If a string does not fit the sample, the words start at `depth`, in the alphabet of all strings. Returns
+    /// the number of bytes before the words.
     fn encode<P: Sync>(
         &self,
         items: &[P],
@@ -502,7 +504,7 @@ impl<F> Sort<'_, F> {
         (depth, Words::Pivot(pivot.len()))
     }
 
-    /// Writes the words of all strings. Returns false if one has none.
+    /// Writes the words of all strings. Returns false if a string has no word.
     fn encode_with<P: Sync>(
         &self,
         items: &[P],
@@ -527,7 +529,7 @@ impl<F> Sort<'_, F> {
         parallel::all(work.threads(), items.chunks(STRINGS_A_TASK).zip(words), encode)
     }
 
-    /// What follows in the longest of the strings. As a pivot it tells the beginnings of one string apart at once.
+    /// The part of the longest string after `depth`. As a pivot, it distinguishes prefixes of one string at once.
     fn longest<'p, P>(&'p self, items: &'p [P], depth: usize) -> &'p [u8]
     where
         F: Strings<P>,
@@ -544,7 +546,7 @@ impl<F> Sort<'_, F> {
         compare_bytes(self.rest(a, depth), self.rest(b, depth), self.descending)
     }
 
-    /// What follows the first `depth` bytes, which the string has.
+    /// The part of a string after the first `depth` bytes, which it must have.
     #[inline(always)]
     fn rest<'p, P>(&'p self, item: &'p P, depth: usize) -> &'p [u8]
     where
@@ -553,14 +555,14 @@ impl<F> Sort<'_, F> {
         &self.strings.get(item)[depth..]
     }
 
-    /// Words compare as strings do, or the other way round.
+    /// Words compare as strings do, or in reverse.
     fn transform(&self) -> Transform<u64> {
         let order = crate::Order { descending: self.descending, ..Default::default() };
         Transform::new(crate::key::Code::Unsigned, order)
     }
 }
 
-/// The bytes that these strings begin with.
+/// The bytes that occur in these strings.
 fn alphabet_of<'s>(strings: impl Iterator<Item = &'s [u8]>) -> [bool; 256] {
     let mut seen = [false; 256];
     for string in strings {
@@ -569,12 +571,13 @@ fn alphabet_of<'s>(strings: impl Iterator<Item = &'s [u8]>) -> [bool; 256] {
     seen
 }
 
-/// Where a caller's `as_ref` panics while buckets come back: puts the other buckets back from scratch too, so that the
-/// slice is a permutation of what it was. Items that are back stay as they are, since `as_ref` may have changed them.
+/// If a caller's `as_ref` panics while buckets are copied back, restores the other buckets from scratch memory too, so
+/// that the slice is a permutation of what it was. Items that are back stay as they are, because `as_ref` may have
+/// changed them.
 struct Restore<'a, P> {
     items: &'a mut [P],
     scattered: Scattered<u64, P>,
-    /// Whether each bucket is back.
+    /// Whether each bucket was copied back.
     back: Vec<AtomicBool>,
 }
 
@@ -585,7 +588,7 @@ impl<P> Drop for Restore<'_, P> {
                 let bucket = self.scattered.buckets()[i].clone();
                 for (item, pair) in self.items[bucket.clone()].iter_mut().zip(&self.scattered.pairs()[bucket])
                 {
-                    // SAFETY: of each item of the bucket the scratch has the only copy that is still used.
+                    // SAFETY: scratch memory has the only copy of each item of the bucket that is still used.
                     unsafe { std::ptr::write(item, pair.payload()) };
                 }
             }

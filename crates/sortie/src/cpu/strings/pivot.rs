@@ -1,15 +1,17 @@
-//! Strings that go on alike: each is compared with one of them, the pivot, by all that the two share.
+//! Sorts strings that share long prefixes: each is compared with one of them, the pivot, up to where the two differ.
 //!
-//! Words tell a few symbols a step, and so little of strings of which most begin as others do, such as the beginnings of one
-//! long string. One comparison with a pivot says more. Of two strings less than the pivot, the one that shares more with it
-//! is the greater; of two strings greater than the pivot, the lesser. Strings that share as much with it, on the same side,
-//! go on behind what they share. So each step reads only bytes that no step before has read.
+//! Words only cover a few symbols per step. That is slow if most strings have long common prefixes, such as the
+//! prefixes of one long string. One comparison with a pivot tells more. Of two strings less than the pivot, the one
+//! that shares more with it is greater. Of two strings greater than the pivot, the one that shares more is less.
+//! Strings on the same side that share the same number of bytes are sorted further by the bytes after those. So each
+//! step only reads bytes that no step before has read.
 
 use std::cmp::Ordering;
 
 use super::lcps;
 
-/// What a string shares with the pivot, in bytes, and on which side of it the string is: in the order of the strings.
+/// The number of bytes that a string shares with the pivot, and on which side of it the string is. Codes are in the
+/// order of the strings.
 pub(super) fn code(string: &[u8], pivot: &[u8]) -> u64 {
     let shared = lcps::shared(string, pivot);
     match string[shared..].first().cmp(&pivot[shared..].first()) {
@@ -18,8 +20,8 @@ pub(super) fn code(string: &[u8], pivot: &[u8]) -> u64 {
     }
 }
 
-/// The bytes that a code says are shared.
+/// The number of shared bytes in a code.
 pub(super) fn shared(code: u64) -> usize {
-    // No string has half of all addresses.
+    // No string takes half of the address space.
     code.min(u64::MAX - code) as usize
 }

@@ -1,4 +1,5 @@
-//! Strings that are one run already, which is kept or reversed, or begin with a long one, with which the others are merged.
+//! Handles strings that are already one run, which is kept or reversed, or that begin with a long run, which is merged
+//! with the others.
 
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
@@ -22,14 +23,14 @@ pub(super) enum Run {
 }
 
 impl<F> Sort<'_, F> {
-    /// The run that all items are, if they are one. Looks no further than the first item that is out of order; several
-    /// threads look no further than the first stretch of each that has one.
+    /// The run that all items form, if they do. Looks no further than the first item that is out of order. Several
+    /// threads look no further than the first such stretch of each.
     pub(super) fn run_of<P: Sync>(&self, items: &[P], depth: usize, work: Option<&Work>) -> Option<Run>
     where
         F: Strings<P>,
     {
         let order = |a: &[u8], b: &[u8]| compare_bytes(a, b, self.descending);
-        // Equal items at the start fit either direction. A whole stretch of them is taken to ascend.
+        // Equal items at the start fit either direction. If a whole stretch is equal, the items are assumed to ascend.
         let start = items.len().min(STRINGS_A_TASK + 1);
         let level = self.in_a_row(&items[..start], depth, |a, b| a == b);
         let falls = level < start && self.compare(&items[level - 1], &items[level], depth).is_gt();
@@ -51,7 +52,7 @@ impl<F> Sort<'_, F> {
         all.then(|| Run::Descending { ties: ties.into_inner() })
     }
 
-    /// The longest run that items begin with, and its length, if it is to be merged with the others.
+    /// The longest run at the start of the items, and its length, if it should be merged with the others.
     pub(super) fn long_run<P>(&self, items: &[P], depth: usize) -> Option<(Run, usize)>
     where
         F: Strings<P>,
@@ -80,7 +81,7 @@ impl<F> Sort<'_, F> {
         (Run::Descending { ties }, end)
     }
 
-    /// Merges `items[..start]` and `items[start..]`, each of which is sorted, by way of room for the shorter. Stable.
+    /// Merges `items[..start]` and `items[start..]`, each of which is sorted, using room for the shorter part. Stable.
     pub(super) fn merge<P>(&self, items: &mut [P], start: usize, depth: usize, room: &mut [MaybeUninit<P>])
     where
         F: Strings<P>,
@@ -88,7 +89,7 @@ impl<F> Sort<'_, F> {
         merge_items(items, start, |a, b| self.compare(a, b, depth).is_lt(), room);
     }
 
-    /// The length of the longest prefix of which all neighbours are `good`.
+    /// The length of the longest prefix in which all neighbours are `good`.
     fn in_a_row<P>(&self, items: &[P], depth: usize, mut good: impl FnMut(&[u8], &[u8]) -> bool) -> usize
     where
         F: Strings<P>,
@@ -102,7 +103,7 @@ impl<F> Sort<'_, F> {
         1 + steps.count()
     }
 
-    /// Whether all neighbours from an item on are `good`: by the threads of a phase, or by this one alone.
+    /// Whether all neighbours from an item on are `good`. Checked by the threads of a phase, or by this thread alone.
     fn all_neighbours<P: Sync>(
         &self,
         items: &[P],
@@ -117,7 +118,7 @@ impl<F> Sort<'_, F> {
         let all = |from: usize, to: usize| self.in_a_row(&items[from..to], depth, &good) == to - from;
         let Some(work) = work else { return all(from, items.len()) };
         let first = items.len().min(from + STRINGS_A_TASK);
-        // Most inputs break the run at once: no thread is woken for those.
+        // Most inputs break the run at once. No thread is woken for those.
         if !work.task(|| all(from, first)) {
             return false;
         }

@@ -1,22 +1,22 @@
-//! Groups of symbols as words: as many symbols of a string as fit 64 bits, in the base of the alphabet.
+//! Groups symbols into words: as many symbols of a string as fit in 64 bits, as digits in the base of the alphabet.
 //!
-//! A word holds 27 symbols of DNA, 13 letters or 7 bytes of any kind. The end of a string is a symbol too, less than
-//! all others, so words compare as the strings do, and equal words that contain the end mean equal strings.
+//! A word holds 27 symbols of DNA, 13 letters or 7 arbitrary bytes. The end of a string is also a symbol, less than all
+//! others. So words compare as the strings do, and equal words that contain the end mean equal strings.
 //!
 //! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014),
-//! section III: groups of symbols, the longer the smaller the alphabet. Here the group is as long as a word allows.
+//! section III: groups of symbols, which are longer for smaller alphabets. Here, a group is as long as a word allows.
 
-/// Set in the table for a byte outside the alphabet.
+/// In the table, marks a byte outside the alphabet.
 const UNKNOWN: u16 = 1 << 15;
 
-/// An alphabet, and how many of its symbols a word takes.
+/// An alphabet, and how many of its symbols fit in a word.
 pub(super) struct Symbols {
-    /// The number of each byte's symbol, from 1; 0 is the end.
+    /// The number of each byte's symbol, counted from 1; 0 is the end.
     table: [u16; 256],
     base: u64,
     /// Symbols in a word.
     pub count: usize,
-    /// The base to the power of its place.
+    /// The power of the base for each position.
     powers: Vec<u64>,
 }
 
@@ -29,17 +29,17 @@ impl Symbols {
             *number = base;
             base += 1;
         }
-        // A base of one, from empty strings alone, would fit words without end.
+        // With a base of one, which empty strings alone would give, any number of symbols would fit.
         let base = u64::from(base.max(2));
         let mut powers = vec![1u64];
         while let Some(next) = powers[powers.len() - 1].checked_mul(base) {
             powers.push(next);
         }
-        // The word's largest value is the power less one.
+        // The largest value of a word is the last power minus one.
         Symbols { table, base, count: powers.len() - 1, powers }
     }
 
-    /// How many symbols there are, the end among them.
+    /// The number of symbols, including the end.
     #[cfg(feature = "gpu")]
     pub(super) fn base(&self) -> u32 {
         self.base as u32
@@ -51,7 +51,7 @@ impl Symbols {
         Self::new(&[true; 256])
     }
 
-    /// The word of the first symbols of a string; none where a byte is outside the alphabet.
+    /// The word of the first symbols of a string. `None` if a byte is outside the alphabet.
     #[inline(always)]
     pub(super) fn word(&self, string: &[u8]) -> Option<u64> {
         let (mut word, mut numbers) = (0u64, 0);
@@ -60,7 +60,7 @@ impl Symbols {
             numbers |= number;
             word = word.wrapping_mul(self.base).wrapping_add(u64::from(number));
         };
-        // Most strings fill the word: a loop of a foreseeable length.
+        // Most strings fill the word. This loop has a predictable length.
         if let Some(filled) = string.get(..self.count) {
             filled.iter().for_each(append);
         } else {
@@ -70,23 +70,23 @@ impl Symbols {
         (numbers & UNKNOWN == 0).then_some(word)
     }
 
-    /// Whether the word contains the end: strings with this word are equal.
+    /// Whether the word contains the end. Strings with the same such word are equal.
     #[inline(always)]
     pub(super) fn ends(&self, word: u64) -> bool {
         word.is_multiple_of(self.base)
     }
 
-    /// How many symbols a word has before the end.
+    /// The number of symbols in a word before the end.
     pub(super) fn length(&self, word: u64) -> usize {
-        // The powers that divide it are the first ones, from that of 0 on.
+        // The powers that divide the word are the first ones, starting with the power of 0.
         self.count + 1 - self.powers.partition_point(|&power| word.is_multiple_of(power))
     }
 
-    /// How many symbols two words that differ begin with in common; the end is not among them.
+    /// The number of symbols at the start that two different words have in common, not counting the end.
     pub(super) fn shared(&self, a: u64, b: u64) -> usize {
         let (low, difference) = (a.min(b), a.abs_diff(b));
-        // They differ below a power alone if the difference can be added there without a carry; the first condition
-        // spares most divisions.
+        // The words differ only below a power if adding the difference to the lower word causes no carry into it. The
+        // first condition avoids most divisions.
         let differ_below = |power| difference < power && difference < power - low % power;
         let differing = self.powers.iter().position(|&power| differ_below(power));
         self.count - differing.expect("words are less than the last power")
@@ -97,7 +97,8 @@ impl Symbols {
 mod tests {
     use super::*;
 
-    /// Words of neighbours in every sense: carries over many places, beginnings of one another, all of few symbols.
+    /// Words close to each other in every sense: with carries over many positions, and prefixes of one another, with
+    /// few symbols.
     #[test]
     fn what_words_share_is_what_their_symbols_share() {
         for alphabet in [&b"a"[..], b"ab", b"ACGT", b"abcdefghijklmnopqrstuvwxyz"] {

@@ -1,29 +1,30 @@
-//! Words that stand for the next part of a string and sort as it does: of bytes, of symbols, or of what a pivot shares.
+//! Words that stand for the next part of a string and sort as it does. They consist of bytes, of symbols, or of what
+//! the string shares with a pivot.
 
 use super::lcps::Lcp;
 use super::symbols::Symbols;
 use super::{Tie, pivot};
 use crate::cpu::tuning::COMPARE_STRINGS_UP_TO;
 
-/// Bytes in a word of bytes.
+/// The number of bytes in a word of bytes.
 const BYTES: usize = 7;
 
 /// The lowest bits of a word of bytes. They are 0, and have room for an index.
 pub(super) const INDEX_BITS: u32 = 5;
 
-/// What words tell.
+/// What the words contain.
 #[expect(clippy::large_enum_variant, reason = "there is one for many words, on the stack")]
 pub(super) enum Words {
     /// Seven bytes, and how many of them the string has.
     Bytes,
     /// Symbols of an alphabet.
     Symbols(Symbols),
-    /// What a string shares with a pivot of so many bytes.
+    /// What a string shares with a pivot of this many bytes.
     Pivot(usize),
 }
 
 impl Words {
-    /// How many bytes strings with this word share, and whether that is all they have.
+    /// How many bytes strings with this word share, and whether the strings have no others.
     #[inline(always)]
     fn known(&self, word: u64) -> (usize, bool) {
         match self {
@@ -45,20 +46,20 @@ impl Words {
     }
 }
 
-/// The first bytes of a string, and below them how many there are.
+/// The first bytes of a string, and their number below them.
 #[inline(always)]
 pub(super) fn of_bytes(string: &[u8]) -> u64 {
     let count = string.len().min(BYTES) as u64;
     (first_eight(string) & !0xff) | count << INDEX_BITS
 }
 
-/// How many bytes a word of bytes has.
+/// The number of bytes in a word of bytes.
 #[inline(always)]
 fn count(word: u64) -> usize {
     (word as u8 >> INDEX_BITS) as usize
 }
 
-/// The first eight bytes, the first one highest; zeros follow the end.
+/// The first eight bytes, the first one highest. Zeros follow the end.
 #[inline(always)]
 pub(super) fn first_eight(string: &[u8]) -> u64 {
     if let Some(eight) = string.first_chunk::<8>() {
@@ -76,18 +77,18 @@ pub(super) fn first_eight(string: &[u8]) -> u64 {
     u64::from(*first) << 56 | middle | u64::from(*last) << empty_bits
 }
 
-/// Gets items in the order of their words: writes what neighbours share, and which of them tie.
+/// Receives items in the order of their words. Writes what neighbours share, and collects ties.
 pub(super) struct Follow<'a, L> {
     words: &'a Words,
     lcps: &'a mut [L],
     /// Bytes that all the strings share.
     pub depth: usize,
-    /// The index of the first item among those that ties are counted in.
+    /// The index of the first item, by which the ranges of ties are shifted.
     base: usize,
     ties: &'a mut Vec<Tie>,
     /// Whether ties may be [`Tie::alike`].
     may_be_alike: bool,
-    /// The word of the items that came last, and the first of them.
+    /// The word of the last items, and the index of the first of them.
     last: (u64, usize),
 }
 
@@ -103,7 +104,7 @@ impl<'a, L: Lcp> Follow<'a, L> {
         Follow { words, lcps, depth, base, ties, may_be_alike, last: (0, 0) }
     }
 
-    /// The next item is this one, with this word.
+    /// Receives the next item and its word.
     #[inline(always)]
     pub fn next(&mut self, index: usize, word: u64) {
         if word == self.last.0 && index > 0 {
@@ -118,7 +119,7 @@ impl<'a, L: Lcp> Follow<'a, L> {
         self.last = (word, index);
     }
 
-    /// No item comes after this many.
+    /// Ends the sequence, which had this many items.
     pub fn end(mut self, count: usize) {
         self.close(count);
     }

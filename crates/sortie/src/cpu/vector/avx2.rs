@@ -5,52 +5,52 @@ use std::arch::x86_64::*;
 use super::{SPLIT_8, Vector, quicksort};
 
 /// # Safety
-/// The machine has the features that are enabled here.
+/// The machine supports the instructions that are enabled here.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn sort_u32(codes: &mut [u32]) {
-    // SAFETY: this function is compiled for the instructions.
+    // SAFETY: this function is compiled for these instructions.
     unsafe { quicksort::sort::<U32x8>(codes) }
 }
 
 /// # Safety
-/// The machine has the features that are enabled here.
+/// The machine supports the instructions that are enabled here.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn sort_u64(codes: &mut [u64]) {
-    // SAFETY: this function is compiled for the instructions.
+    // SAFETY: this function is compiled for these instructions.
     unsafe { quicksort::sort::<U64x4>(codes) }
 }
 
 /// # Safety
-/// The machine has the features that are enabled here.
+/// The machine supports the instructions that are enabled here.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn partition_u32(codes: &mut [u32], pivot: u32) -> usize {
-    // SAFETY: this function is compiled for the instructions.
+    // SAFETY: this function is compiled for these instructions.
     unsafe { quicksort::partition_any::<U32x8>(codes, pivot) }
 }
 
 /// # Safety
-/// The machine has the features that are enabled here.
+/// The machine supports the instructions that are enabled here.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn partition_u64(codes: &mut [u64], pivot: u64) -> usize {
-    // SAFETY: this function is compiled for the instructions.
+    // SAFETY: this function is compiled for these instructions.
     unsafe { quicksort::partition_any::<U64x4>(codes, pivot) }
 }
 
 /// # Safety
-/// The machine has the features that are enabled here. There is room for all codes at both places.
+/// The machine supports the instructions that are enabled here. Both targets have room for all codes.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 #[cfg(feature = "gpu")]
 pub(super) unsafe fn split_to_u32(codes: &[u32], pivot: u32, less: *mut u32, others: *mut u32) -> usize {
-    // SAFETY: this function is compiled for the instructions; the caller has the room.
+    // SAFETY: this function is compiled for these instructions; the caller guarantees the room.
     unsafe { quicksort::split_to::<U32x8>(codes, pivot, less, others) }
 }
 
 /// # Safety
-/// The machine has the features that are enabled here. There is room for all codes at both places.
+/// The machine supports the instructions that are enabled here. Both targets have room for all codes.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 #[cfg(feature = "gpu")]
 pub(super) unsafe fn split_to_u64(codes: &[u64], pivot: u64, less: *mut u64, others: *mut u64) -> usize {
-    // SAFETY: this function is compiled for the instructions; the caller has the room.
+    // SAFETY: this function is compiled for these instructions; the caller guarantees the room.
     unsafe { quicksort::split_to::<U64x4>(codes, pivot, less, others) }
 }
 
@@ -60,7 +60,7 @@ struct U32x8(__m256i);
 #[derive(Clone, Copy)]
 struct U64x4(__m256i);
 
-/// For each mask of 4 lanes of 64 bits, the lanes of 32 bits of those that are set, then of the others.
+/// For each mask of 4 lanes of 64 bits: the 32-bit lanes of those that are set, then of the others.
 static SPLIT_4: [u64; 16] = {
     let mut pairs = [0; 16];
     let mut mask = 0;
@@ -76,7 +76,7 @@ static SPLIT_4: [u64; 16] = {
 /// All ones in the first `count` lanes of 32 bits.
 #[inline(always)]
 unsafe fn first_32(count: usize) -> __m256i {
-    // SAFETY: the caller's callers run this only where the instructions are present.
+    // SAFETY: callers run this only if the machine supports the instructions.
     unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
 }
 
@@ -87,15 +87,15 @@ unsafe fn first_64(count: usize) -> __m256i {
     unsafe { _mm256_cmpgt_epi64(_mm256_set1_epi64x(count as i64), _mm256_setr_epi64x(0, 1, 2, 3)) }
 }
 
-/// The lanes of `split`, a byte each, as the places of a permutation.
+/// The lanes of `split`, one byte each, as the indices of a permutation.
 #[inline(always)]
 unsafe fn places(split: u64) -> __m256i {
     // SAFETY: as above.
     unsafe { _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(split as i64)) }
 }
 
-// SAFETY (of all unsafe blocks below): the callers run these only where the instructions are present, on
-// pointers valid for the lanes that are touched.
+// SAFETY (of all unsafe blocks below): callers run these only if the machine supports the instructions, and with
+// pointers that are valid for the lanes that are accessed.
 unsafe impl Vector for U32x8 {
     type Lane = u32;
     const LANES: usize = 8;
@@ -180,7 +180,7 @@ unsafe impl Vector for U32x8 {
     unsafe fn less(self, pivot: Self) -> u32 {
         // SAFETY: see above.
         unsafe {
-            // Unsigned: not less where the maximum is the lane itself.
+            // Unsigned comparison: a lane is not less if the maximum is the lane itself.
             let not_less = _mm256_cmpeq_epi32(_mm256_max_epu32(self.0, pivot.0), self.0);
             !_mm256_movemask_ps(_mm256_castsi256_ps(not_less)) as u32 & 0xFF
         }
@@ -247,7 +247,7 @@ unsafe impl Vector for U64x4 {
     unsafe fn min_max<const HIGH: u32>(self, other: Self) -> Self {
         // SAFETY: see above.
         unsafe {
-            // Takes the other where self is greater in the low lanes, and where it is not in the high ones.
+            // Takes the other lane if self is greater in the low lanes, and if it is not in the high lanes.
             let high = match HIGH & 0xF {
                 0xA => _mm256_setr_epi64x(0, -1, 0, -1),
                 _ => _mm256_setr_epi64x(0, 0, -1, -1),
@@ -308,7 +308,7 @@ unsafe impl Vector for U64x4 {
 /// All ones in the lanes where `a` is greater, unsigned.
 #[inline(always)]
 unsafe fn greater(a: __m256i, b: __m256i) -> __m256i {
-    // SAFETY: the caller's callers run this only where the instructions are present.
+    // SAFETY: callers run this only if the machine supports the instructions.
     unsafe {
         let sign = _mm256_set1_epi64x(i64::MIN);
         _mm256_cmpgt_epi64(_mm256_xor_si256(a, sign), _mm256_xor_si256(b, sign))

@@ -5,52 +5,52 @@ use std::arch::x86_64::*;
 use super::{SPLIT_8, Vector, quicksort};
 
 /// # Safety
-/// The machine has the features that are enabled here.
+/// The machine supports the instructions that are enabled here.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn sort_u32(codes: &mut [u32]) {
-    // SAFETY: this function is compiled for the instructions.
+    // SAFETY: this function is compiled for these instructions.
     unsafe { quicksort::sort::<U32x16>(codes) }
 }
 
 /// # Safety
-/// The machine has the features that are enabled here.
+/// The machine supports the instructions that are enabled here.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn sort_u64(codes: &mut [u64]) {
-    // SAFETY: this function is compiled for the instructions.
+    // SAFETY: this function is compiled for these instructions.
     unsafe { quicksort::sort::<U64x8>(codes) }
 }
 
 /// # Safety
-/// The machine has the features that are enabled here.
+/// The machine supports the instructions that are enabled here.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn partition_u32(codes: &mut [u32], pivot: u32) -> usize {
-    // SAFETY: this function is compiled for the instructions.
+    // SAFETY: this function is compiled for these instructions.
     unsafe { quicksort::partition_any::<U32x16>(codes, pivot) }
 }
 
 /// # Safety
-/// The machine has the features that are enabled here.
+/// The machine supports the instructions that are enabled here.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
 pub(super) unsafe fn partition_u64(codes: &mut [u64], pivot: u64) -> usize {
-    // SAFETY: this function is compiled for the instructions.
+    // SAFETY: this function is compiled for these instructions.
     unsafe { quicksort::partition_any::<U64x8>(codes, pivot) }
 }
 
 /// # Safety
-/// The machine has the features that are enabled here. There is room for all codes at both places.
+/// The machine supports the instructions that are enabled here. Both targets have room for all codes.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
 #[cfg(feature = "gpu")]
 pub(super) unsafe fn split_to_u32(codes: &[u32], pivot: u32, less: *mut u32, others: *mut u32) -> usize {
-    // SAFETY: this function is compiled for the instructions; the caller has the room.
+    // SAFETY: this function is compiled for these instructions; the caller guarantees the room.
     unsafe { quicksort::split_to::<U32x16>(codes, pivot, less, others) }
 }
 
 /// # Safety
-/// The machine has the features that are enabled here. There is room for all codes at both places.
+/// The machine supports the instructions that are enabled here. Both targets have room for all codes.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
 #[cfg(feature = "gpu")]
 pub(super) unsafe fn split_to_u64(codes: &[u64], pivot: u64, less: *mut u64, others: *mut u64) -> usize {
-    // SAFETY: this function is compiled for the instructions; the caller has the room.
+    // SAFETY: this function is compiled for these instructions; the caller guarantees the room.
     unsafe { quicksort::split_to::<U64x8>(codes, pivot, less, others) }
 }
 
@@ -66,8 +66,8 @@ fn first(count: usize) -> u32 {
     (1u32 << count).wrapping_sub(1)
 }
 
-// SAFETY (of all unsafe blocks below): the callers run these only where the instructions are present, on
-// pointers valid for the lanes that are touched.
+// SAFETY (of all unsafe blocks below): callers run these only if the machine supports the instructions, and with
+// pointers that are valid for the lanes that are accessed.
 unsafe impl Vector for U32x16 {
     type Lane = u32;
     const LANES: usize = 16;
@@ -102,7 +102,7 @@ unsafe impl Vector for U32x16 {
     unsafe fn order(self, other: Self) -> (Self, Self) {
         // SAFETY: see above.
         unsafe {
-            // a ^ b ^ min is max. Intel runs minimum and maximum on one port, ternary logic on two.
+            // a ^ b ^ min is the maximum. Intel runs minimum and maximum on one port, ternary logic on two.
             let low = _mm512_min_epu32(self.0, other.0);
             (Self(low), Self(_mm512_ternarylogic_epi32::<0x96>(self.0, other.0, low)))
         }
@@ -213,7 +213,7 @@ unsafe impl Vector for U64x8 {
     unsafe fn order(self, other: Self) -> (Self, Self) {
         // SAFETY: see above.
         unsafe {
-            // A 64-bit minimum takes Intel two steps of one port; comparing and blending takes three of either.
+            // On Intel, a 64-bit minimum takes two steps on one port; comparing and blending takes three on either.
             let less = _mm512_cmplt_epu64_mask(self.0, other.0);
             (
                 Self(_mm512_mask_blend_epi64(less, other.0, self.0)),
@@ -277,7 +277,8 @@ unsafe impl Vector for U64x8 {
     unsafe fn split(self, less: u32, left: *mut u64, right: *mut u64) {
         // SAFETY: see above.
         unsafe {
-            // One permutation puts the lesser in front and the others behind: cheaper than to compress twice.
+            // One permutation moves the lesser lanes to the front and the others behind them, which is cheaper than
+            // compressing twice.
             let places = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(SPLIT_8[less as usize] as i64));
             let parted = Self(_mm512_permutexvar_epi64(places, self.0));
             parted.store(left);

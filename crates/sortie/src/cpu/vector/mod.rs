@@ -1,7 +1,7 @@
-//! Vectorised quicksort of unsigned codes of 32 and 64 bits, for the instructions at hand.
+//! A vectorised quicksort of unsigned codes of 32 and 64 bits, for the instructions of the machine.
 //!
-//! One generic quicksort and one generic network, instantiated for each instruction set. Unsafe code: the
-//! instances run only after their instructions were found, and every pointer stays within the slice.
+//! There is one generic quicksort and one generic network, instantiated for each instruction set. Unsafe code: the
+//! instances run only after their instructions were detected, and every pointer stays within the slice.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -14,8 +14,8 @@ mod quicksort;
 
 use crate::key::Bits;
 
-/// Whether this machine has all of these features. They must be those that functions of that name are compiled for: a
-/// hypervisor can hide any one of them.
+/// Whether this machine has all of these features. They must be those that functions of that name are compiled for,
+/// because a hypervisor can hide any one of them.
 #[cfg(target_arch = "x86_64")]
 macro_rules! detected {
     ($($feature:tt),*) => { $(is_x86_feature_detected!($feature))&&* };
@@ -32,7 +32,7 @@ pub(crate) enum Isa {
 }
 
 impl Isa {
-    /// What this machine has, unless `SORTIE_ISA` (`portable`, `avx2`) asks for less.
+    /// The instructions of this machine, unless `SORTIE_ISA` (`portable`, `avx2`) limits them.
     pub(crate) fn detect() -> Isa {
         static ISA: std::sync::OnceLock<Isa> = std::sync::OnceLock::new();
         *ISA.get_or_init(|| {
@@ -46,7 +46,7 @@ impl Isa {
         })
     }
 
-    /// How many of its registers hold as much as the widest one. None where there are no vectors.
+    /// The number of its registers that hold as much as the widest one. `None` without vector instructions.
     pub(crate) fn registers(self) -> Option<usize> {
         match self {
             Isa::Portable => None,
@@ -59,7 +59,7 @@ impl Isa {
 
     #[cfg(target_arch = "x86_64")]
     fn best() -> Isa {
-        // Miri runs no vector instructions.
+        // Miri does not run vector instructions.
         if cfg!(miri) {
             Isa::Portable
         } else if detected!("avx512f", "avx2", "bmi1", "bmi2", "popcnt", "lzcnt") {
@@ -77,10 +77,10 @@ impl Isa {
     }
 }
 
-/// Runs a closure compiled for the instructions at hand: plain loops in it become vector loops.
+/// Runs a closure that is compiled for the detected instructions: plain loops in it become vector loops.
 ///
-/// A macro, so that each instruction set has a closure of its own: one that they share is compiled without vector instructions
-/// where it is too long to be inlined.
+/// This is a macro, so that each instruction set has a closure of its own. A shared one would be compiled without
+/// vector instructions if it is too long to be inlined.
 macro_rules! compiled_for {
     ($isa:expr, $work:expr) => {
         match $isa {
@@ -109,7 +109,7 @@ pub(crate) fn once<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
 }
 
 /// # Safety
-/// The machine has the instructions.
+/// The machine supports the instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 pub(crate) unsafe fn compiled_for_avx2<R>(work: impl FnOnce() -> R) -> R {
@@ -117,7 +117,7 @@ pub(crate) unsafe fn compiled_for_avx2<R>(work: impl FnOnce() -> R) -> R {
 }
 
 /// # Safety
-/// The machine has the instructions.
+/// The machine supports the instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,bmi1,bmi2,popcnt,lzcnt")]
 pub(crate) unsafe fn compiled_for_avx512<R>(work: impl FnOnce() -> R) -> R {
@@ -157,7 +157,8 @@ macro_rules! dispatch {
     };
 }
 
-/// Sorts codes in place; O(n log n), no scratch beyond the stack. Std's sort where there are no vectors for it.
+/// Sorts codes in place; O(n log n), no scratch memory beyond the stack. Uses std's sort if there are no vectors for
+/// the codes.
 pub(crate) fn sort<B: Bits>(codes: &mut [B], isa: Isa) {
     dispatch!(codes, isa, sort_u32, sort_u64, (), codes.sort_unstable());
 }
@@ -167,8 +168,8 @@ pub(crate) fn partition<B: Bits>(codes: &mut [B], pivot: B, isa: Isa) -> usize {
     dispatch!(codes, isa, partition_u32, partition_u64, (pivot), partition_portable(codes, pivot))
 }
 
-/// Copies the codes less than `pivot` to one slice and the others to another, in order, and returns the number of the first. Both
-/// are as long as the codes at least; what is behind those that were copied there is left open.
+/// Copies the codes less than `pivot` to one slice and the others to another, in order. Returns the number of the
+/// former. Both slices are at least as long as the codes. Their contents after the copied codes are unspecified.
 #[cfg(feature = "gpu")]
 pub(crate) fn split_to<B: Bits>(codes: &[B], pivot: B, less: &mut [B], others: &mut [B], isa: Isa) -> usize {
     assert!(codes.len() <= less.len() && codes.len() <= others.len());
@@ -177,7 +178,7 @@ pub(crate) fn split_to<B: Bits>(codes: &[B], pivot: B, less: &mut [B], others: &
         let n = codes.len();
         let (from, less, others) = (codes.as_ptr(), less.as_mut_ptr(), others.as_mut_ptr());
         if B::WIDTH == 32 && isa != Isa::Portable {
-            // SAFETY: B is u32, the only `Bits` of that width, with room for all; the instructions were detected.
+            // SAFETY: B is u32, the only `Bits` of that width, with room for all codes; the instructions were detected.
             return unsafe {
                 let codes = std::slice::from_raw_parts(from.cast(), n);
                 let split = if isa == Isa::Avx512 { avx512::split_to_u32 } else { avx2::split_to_u32 };
@@ -196,7 +197,7 @@ pub(crate) fn split_to<B: Bits>(codes: &[B], pivot: B, less: &mut [B], others: &
     split_to_portable(codes, pivot, less, others)
 }
 
-/// Without a branch on a code: each is written as the next of both.
+/// Without a branch on the code: each code is written to both targets, and one of the counts is increased.
 #[cfg(feature = "gpu")]
 fn split_to_portable<B: Bits>(codes: &[B], pivot: B, less: &mut [B], others: &mut [B]) -> usize {
     let mut count = 0;
@@ -207,7 +208,7 @@ fn split_to_portable<B: Bits>(codes: &[B], pivot: B, less: &mut [B], others: &mu
     count
 }
 
-/// Without a branch on a code: every code changes places with the first of those that are not less.
+/// Without a branch on the code: every code is swapped with the first one that is not less.
 fn partition_portable<B: Bits>(codes: &mut [B], pivot: B) -> usize {
     let mut left = 0;
     for i in 0..codes.len() {
@@ -218,44 +219,44 @@ fn partition_portable<B: Bits>(codes: &mut [B], pivot: B) -> usize {
     left
 }
 
-/// A register of unsigned lanes, and the few instructions from which network and partition are built.
+/// A register of unsigned lanes, and the few instructions of which the network and the partition consist.
 ///
 /// # Safety
-/// Its functions run only where its instruction set is present, inside a function compiled for it.
+/// Its functions run only on machines with its instruction set, inside a function compiled for it.
 #[cfg(target_arch = "x86_64")]
 unsafe trait Vector: Copy {
     type Lane: Bits;
-    /// Lanes a register.
+    /// The lanes in a register.
     const LANES: usize;
-    /// Registers that the network sorts at once; as many fit the register file beside some temporaries.
+    /// The registers that the network sorts at once. They fit in the register file together with some temporaries.
     const ROWS: usize;
     unsafe fn splat(lane: Self::Lane) -> Self;
     unsafe fn load(from: *const Self::Lane) -> Self;
     unsafe fn store(self, to: *mut Self::Lane);
-    /// The first `count` lanes from memory, the others as in `rest`.
+    /// Loads the first `count` lanes from memory; the others are those of `rest`.
     unsafe fn load_first(from: *const Self::Lane, count: usize, rest: Self) -> Self;
-    /// Stores the first `count` lanes alone.
+    /// Stores only the first `count` lanes.
     unsafe fn store_first(self, to: *mut Self::Lane, count: usize);
-    /// The lesser of each two lanes, and the greater.
+    /// The lesser and the greater of each two lanes.
     unsafe fn order(self, other: Self) -> (Self, Self);
     /// Minimum with `other`, but maximum in the lanes whose bit is set in `HIGH`.
     unsafe fn min_max<const HIGH: u32>(self, other: Self) -> Self;
-    /// Lane i to i ^ D, for D = 1, 2, 4, 8 below LANES.
+    /// Exchanges lane i with i ^ D, for D = 1, 2, 4, 8 below LANES.
     unsafe fn exchange<const D: usize>(self) -> Self;
-    /// Lanes reversed within groups of G = 2, 4, 8, 16 up to LANES.
+    /// Reverses lanes within groups of G = 2, 4, 8, 16 up to LANES.
     unsafe fn reverse<const G: usize>(self) -> Self;
-    /// Lanes of both in turn: the first half of the result and the second.
+    /// Interleaves the lanes of both: the first and the second half of the result.
     unsafe fn zip(self, other: Self) -> (Self, Self);
-    /// A bit for each lane less than the pivot's.
+    /// A bit for each lane that is less than that of the pivot.
     unsafe fn less(self, pivot: Self) -> u32;
-    /// The lanes whose bits are set, moved to the front, in order; what follows them is left open.
+    /// Moves the lanes whose bits are set to the front, in order. The lanes after them are unspecified.
     unsafe fn compress(self, lanes: u32) -> Self;
-    /// Stores the lanes whose bits are set from `left` upwards and the others below `right`. Between the two there
-    /// is room for two registers, which may be overwritten.
+    /// Stores the lanes whose bits are set from `left` upwards, and the others below `right`. There is room for two
+    /// registers between the two, which may be overwritten.
     unsafe fn split(self, less: u32, left: *mut Self::Lane, right: *mut Self::Lane);
 }
 
-/// For each mask of 8 lanes, a byte a lane: the places of the lanes that are set, then of the others.
+/// For each mask of 8 lanes, one byte per lane: the indices of the lanes that are set, then of the others.
 #[cfg(target_arch = "x86_64")]
 static SPLIT_8: [u64; 256] = split_table::<256>(8);
 
@@ -289,7 +290,7 @@ mod tests {
         text.split('"').skip(1).step_by(2).flat_map(|list| list.split(',')).collect()
     }
 
-    /// Some were once enabled and not looked for.
+    /// Once, some enabled features were not detected.
     #[test]
     fn every_feature_that_is_enabled_is_detected_first() {
         let own = include_str!("mod.rs");

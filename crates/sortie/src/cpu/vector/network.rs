@@ -1,21 +1,21 @@
-//! Sorts up to four register files of keys: columns by an optimal network, then bitonic merges of columns.
+//! Sorts up to four register files of keys: columns with an optimal network, then bitonic merges of columns.
 //!
-//! R registers of L lanes hold L columns of R keys, a block. The columns are sorted by compare-exchanges of whole
-//! registers. Then twice as wide groups of columns are merged, again and again: the first step of each bitonic
-//! merge compares the group with its mirror image, later steps compare columns, and the last log R steps compare
-//! whole registers, without any shuffle. Blocks are merged likewise. The keys of a block then stand in column order
-//! and are zipped into rows. There is no branch on a key anywhere.
+//! R registers of L lanes hold L columns of R keys: a block. The columns are sorted by compare-exchanges of whole
+//! registers. Then groups of columns are merged, doubling their width each time. The first step of each bitonic merge
+//! compares a group with its mirror image, later steps compare columns, and the last log R steps compare whole
+//! registers without any shuffle. Blocks are merged in the same way. The keys of a block are then in column order and
+//! are zipped into rows. No branch depends on a key.
 //!
-//! Source: Batcher's bitonic merge; the networks of 4, 8 and 16 inputs are the smallest known (Knuth, TAOCP 3,
-//! 5.3.4). Column-wise use of registers after Blacher et al., "Vectorized and performance-portable quicksort" (2022);
-//! the column order of the merges, in which most steps need no shuffle, is ours.
+//! Source: Batcher's bitonic merge; the networks of 4, 8 and 16 inputs are the smallest known (Knuth, TAOCP 3, 5.3.4).
+//! The column-wise use of registers follows Blacher et al., "Vectorized and performance-portable quicksort" (2022). The
+//! column order of the merges, in which most steps need no shuffle, is ours.
 
 use std::mem::MaybeUninit;
 
 use super::Vector;
 use crate::key::Bits;
 
-/// The most keys that [`sort`] takes.
+/// The maximum number of keys for [`sort`].
 pub(super) const fn capacity<V: Vector>() -> usize {
     4 * V::ROWS * V::LANES
 }
@@ -23,11 +23,11 @@ pub(super) const fn capacity<V: Vector>() -> usize {
 /// Sorts `n` keys, at most [`capacity`].
 ///
 /// # Safety
-/// `keys` is valid for `n` keys; the instructions of `V` are present.
+/// `keys` is valid for `n` keys; the machine supports the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn sort<V: Vector>(keys: *mut V::Lane, n: usize) {
     debug_assert!(n <= capacity::<V>());
-    // SAFETY: as the caller states.
+    // SAFETY: the caller guarantees it.
     unsafe {
         match n.div_ceil(V::LANES) {
             0 | 1 => sort_block::<V, 1>(keys, n),
@@ -44,10 +44,10 @@ pub(super) unsafe fn sort<V: Vector>(keys: *mut V::Lane, n: usize) {
 /// Sorts at most one block of R rows.
 ///
 /// # Safety
-/// As [`sort`].
+/// As for [`sort`].
 #[inline(always)]
 pub(super) unsafe fn sort_block<V: Vector, const R: usize>(keys: *mut V::Lane, n: usize) {
-    // SAFETY: as the caller states.
+    // SAFETY: the caller guarantees it.
     unsafe {
         let mut rows = load::<V, R>(keys, n);
         sort_rows(&mut rows);
@@ -55,14 +55,14 @@ pub(super) unsafe fn sort_block<V: Vector, const R: usize>(keys: *mut V::Lane, n
     }
 }
 
-/// Sorts two to four blocks: each by itself, then merges.
+/// Sorts two to four blocks: sorts each separately, then merges them.
 #[inline(always)]
 unsafe fn sort_blocks<V: Vector, const R: usize>(keys: *mut V::Lane, n: usize) {
     let size = R * V::LANES;
     let count = n.div_ceil(size);
     let mut blocks = [MaybeUninit::<[V; R]>::uninit(); 4];
     let at = blocks.as_mut_ptr().cast::<V>();
-    // SAFETY: each block starts within the keys and is cut to what is left of them; `at` has room for four.
+    // SAFETY: each block starts within the keys and is cut to the keys that are left; `at` has room for four blocks.
     unsafe {
         for b in 0..count {
             let mut rows = load::<V, R>(keys.add(b * size), n - b * size);
@@ -78,7 +78,7 @@ unsafe fn sort_blocks<V: Vector, const R: usize>(keys: *mut V::Lane, n: usize) {
                 write_block([V::splat(V::Lane::MAX); R], fourth);
             }
             for up in 0..R / 2 {
-                // Against the mirror image: the first block meets the last, the second the third.
+                // The first block is compared with the mirror image of the last, the second with that of the third.
                 let down = R - 1 - up;
                 let (a, b) =
                     (order_mirrored(first, fourth, up, down), order_mirrored(first, fourth, down, up));
@@ -103,10 +103,10 @@ unsafe fn sort_blocks<V: Vector, const R: usize>(keys: *mut V::Lane, n: usize) {
     }
 }
 
-/// Row `up` of one block, ordered with row `down` of the mirror image of another.
+/// Orders row `up` of one block with row `down` of the mirror image of another.
 #[inline(always)]
 unsafe fn order_mirrored<V: Vector>(block: *const V, other: *const V, up: usize, down: usize) -> (V, V) {
-    // SAFETY: the rows lie within their blocks; the instructions of `V` are present.
+    // SAFETY: the rows are within their blocks; the machine supports the instructions of `V`.
     unsafe { (*block.add(up)).order(mirror(*other.add(down))) }
 }
 
@@ -114,7 +114,7 @@ unsafe fn order_mirrored<V: Vector>(block: *const V, other: *const V, up: usize,
 #[inline(always)]
 unsafe fn write_pairs<V: Vector>(pairs: [(V, V); 2], low: *mut V, high: *mut V, rows: [usize; 2]) {
     for (pair, row) in pairs.into_iter().zip(rows) {
-        // SAFETY: the rows lie within their blocks.
+        // SAFETY: the rows are within their blocks.
         unsafe { (*low.add(row), *high.add(row)) = pair };
     }
 }
@@ -122,7 +122,7 @@ unsafe fn write_pairs<V: Vector>(pairs: [(V, V); 2], low: *mut V, high: *mut V, 
 /// Merges two sorted blocks.
 #[inline(always)]
 unsafe fn merge_blocks<V: Vector, const R: usize>(low: *mut V, high: *mut V) {
-    // SAFETY: both are blocks; the instructions of `V` are present.
+    // SAFETY: both are blocks; the machine supports the instructions of `V`.
     unsafe {
         for up in 0..R / 2 {
             let down = R - 1 - up;
@@ -137,7 +137,7 @@ unsafe fn merge_blocks<V: Vector, const R: usize>(low: *mut V, high: *mut V) {
 /// Sorts a bitonic block.
 #[inline(always)]
 unsafe fn clean_block<V: Vector, const R: usize>(block: *mut V) {
-    // SAFETY: it is a block; the instructions of `V` are present.
+    // SAFETY: it is a block; the machine supports the instructions of `V`.
     unsafe {
         let mut rows: [V; R] = read_block(block);
         for row in &mut rows {
@@ -155,7 +155,7 @@ unsafe fn clean_block<V: Vector, const R: usize>(block: *mut V) {
     }
 }
 
-/// A block from memory, row by row: copied as a whole it would pass through memory once more.
+/// Reads a block row by row. Copying it as a whole would go through memory once more.
 #[inline(always)]
 unsafe fn read_block<V: Vector, const R: usize>(block: *const V) -> [V; R] {
     // SAFETY: it is a block.
@@ -170,10 +170,10 @@ unsafe fn write_block<V: Vector, const R: usize>(rows: [V; R], block: *mut V) {
     }
 }
 
-/// All lanes reversed.
+/// Reverses all lanes.
 #[inline(always)]
 unsafe fn mirror<V: Vector>(row: V) -> V {
-    // SAFETY: the instructions of `V` are present.
+    // SAFETY: the machine supports the instructions of `V`.
     unsafe {
         match V::LANES {
             4 => row.reverse::<4>(),
@@ -183,10 +183,10 @@ unsafe fn mirror<V: Vector>(row: V) -> V {
     }
 }
 
-/// The first R rows of `n` keys, filled up with the largest key.
+/// Loads the first R rows of `n` keys, filled up with the largest key.
 #[inline(always)]
 unsafe fn load<V: Vector, const R: usize>(keys: *const V::Lane, n: usize) -> [V; R] {
-    // SAFETY: each row lies within the `n` keys, or is cut to what does.
+    // SAFETY: each row is within the `n` keys, or is cut to them.
     unsafe {
         let pad = V::splat(V::Lane::MAX);
         let mut rows = [pad; R];
@@ -206,10 +206,10 @@ unsafe fn load<V: Vector, const R: usize>(keys: *const V::Lane, n: usize) -> [V;
     }
 }
 
-/// Stores the first `n` keys of a block that stands in column order.
+/// Stores the first `n` keys of a block that is in column order.
 #[inline(always)]
 unsafe fn store_zipped<V: Vector, const R: usize>(mut rows: [V; R], keys: *mut V::Lane, n: usize) {
-    // SAFETY: each row lies within the `n` keys, or is cut to what does.
+    // SAFETY: each row is within the `n` keys, or is cut to them.
     unsafe {
         zip_columns(&mut rows);
         if n >= R * V::LANES {
@@ -230,7 +230,7 @@ unsafe fn store_zipped<V: Vector, const R: usize>(mut rows: [V; R], keys: *mut V
 /// Sorts a block into column order.
 #[inline(always)]
 unsafe fn sort_rows<V: Vector, const R: usize>(rows: &mut [V; R]) {
-    // SAFETY: the instructions of `V` are present.
+    // SAFETY: the machine supports the instructions of `V`.
     unsafe {
         sort_columns(rows);
         merge::<V, R, 2>(rows);
@@ -253,7 +253,7 @@ macro_rules! compare_exchange {
 /// Sorts each column.
 #[inline(always)]
 unsafe fn sort_columns<V: Vector, const R: usize>(rows: &mut [V; R]) {
-    // SAFETY: the instructions of `V` are present.
+    // SAFETY: the machine supports the instructions of `V`.
     unsafe {
         match R {
             2 => {
@@ -281,9 +281,9 @@ unsafe fn sort_columns<V: Vector, const R: usize>(rows: &mut [V; R]) {
 /// Merges the two sorted halves of every group of G columns.
 #[inline(always)]
 unsafe fn merge<V: Vector, const R: usize, const G: usize>(rows: &mut [V; R]) {
-    // SAFETY: the instructions of `V` are present.
+    // SAFETY: the machine supports the instructions of `V`.
     unsafe {
-        // Against the mirror image: rows r and R - 1 - r, lanes reversed within the group.
+        // Compares with the mirror image: rows r and R - 1 - r, with lanes reversed within the group.
         for r in 0..R.div_ceil(2) {
             let (a, b) = (rows[r], rows[R - 1 - r]);
             (rows[r], rows[R - 1 - r]) = match G {
@@ -293,7 +293,7 @@ unsafe fn merge<V: Vector, const R: usize, const G: usize>(rows: &mut [V; R]) {
                 _ => (a.min_max::<0xFF00>(b.reverse::<16>()), b.min_max::<0xFF00>(a.reverse::<16>())),
             };
         }
-        // Between columns 4, 2 and 1 apart.
+        // Compares columns 4, 2 and 1 apart.
         for row in rows.iter_mut() {
             if G >= 16 {
                 *row = row.min_max::<0xF0F0>(row.exchange::<4>());
@@ -309,10 +309,10 @@ unsafe fn merge<V: Vector, const R: usize, const G: usize>(rows: &mut [V; R]) {
     }
 }
 
-/// Sorts columns that are bitonic.
+/// Sorts bitonic columns.
 #[inline(always)]
 unsafe fn half_clean_columns<V: Vector, const R: usize>(rows: &mut [V; R]) {
-    // SAFETY: the instructions of `V` are present.
+    // SAFETY: the machine supports the instructions of `V`.
     unsafe {
         if R >= 16 {
             half_clean::<V, R, 8>(rows);
@@ -334,7 +334,7 @@ unsafe fn half_clean_columns<V: Vector, const R: usize>(rows: &mut [V; R]) {
 unsafe fn half_clean<V: Vector, const R: usize, const D: usize>(rows: &mut [V; R]) {
     for r in 0..R {
         if r & D == 0 && r + D < R {
-            // SAFETY: the instructions of `V` are present.
+            // SAFETY: the machine supports the instructions of `V`.
             unsafe {
                 (rows[r], rows[r + D]) = rows[r].order(rows[r + D]);
             }
@@ -342,14 +342,14 @@ unsafe fn half_clean<V: Vector, const R: usize, const D: usize>(rows: &mut [V; R
     }
 }
 
-/// From column order to row order: zips row r with row r + R/2, log R times.
+/// Converts column order to row order: zips row r with row r + R/2, log R times.
 #[inline(always)]
 unsafe fn zip_columns<V: Vector, const R: usize>(rows: &mut [V; R]) {
     let mut step = 1;
     while step < R {
         let from = *rows;
         for r in 0..R / 2 {
-            // SAFETY: the instructions of `V` are present.
+            // SAFETY: the machine supports the instructions of `V`.
             let (first, second) = unsafe { from[r].zip(from[r + R / 2]) };
             (rows[2 * r], rows[2 * r + 1]) = (first, second);
         }

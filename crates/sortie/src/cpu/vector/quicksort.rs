@@ -1,8 +1,8 @@
-//! Quicksort whose partition moves whole registers, in place, with a network as its base.
+//! A quicksort whose partition moves whole registers in place, with a network as its base case.
 //!
-//! Pivots are medians of samples. Every range remembers a lower bound of its keys: a pivot equal to it says that
-//! the keys up to the pivot are all equal, and they are set apart, so few distinct keys cost fewer passes, not more.
-//! Too many bad pivots hand the range to std's sort, hence O(n log n) whatever the input.
+//! Pivots are medians of samples. Every range has a lower bound of its keys. If a pivot equals the bound, all keys up
+//! to it are equal and are set apart, so few distinct keys take fewer passes and not more. After too many bad pivots,
+//! std's sort takes over the range, so the time is O(n log n) for every input.
 //!
 //! Source: Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512" (2017) for the in-place partition;
 //! Peters, "Pattern-defeating quicksort" (2021) for the bound.
@@ -12,25 +12,25 @@ use std::mem::MaybeUninit;
 use super::{Vector, network};
 use crate::key::Bits;
 
-/// Registers that the partition reads at a time.
+/// The registers that the partition reads at a time.
 const UNROLL: usize = 8;
 
-/// A range still to be sorted.
+/// A range that still has to be sorted.
 #[derive(Clone, Copy)]
 struct Range<L> {
     start: usize,
     len: usize,
     /// No key of the range is less.
     lower: L,
-    /// Bad pivots that it may still take.
+    /// The number of bad pivots that it may still have.
     patience: u32,
 }
 
 /// # Safety
-/// The instructions of `V` are present; the caller is compiled for them.
+/// The machine supports the instructions of `V`; the caller is compiled for them.
 #[inline(always)]
 pub(super) unsafe fn sort<V: Vector>(keys: &mut [V::Lane]) {
-    // The smaller part goes on at once, the larger waits: never more waiting than bits in a length.
+    // The smaller part is sorted at once, and the larger one waits. So no more ranges wait than a length has bits.
     let mut waiting = [MaybeUninit::<Range<V::Lane>>::uninit(); usize::BITS as usize];
     let mut count = 0;
     let mut range = Range {
@@ -42,21 +42,21 @@ pub(super) unsafe fn sort<V: Vector>(keys: &mut [V::Lane]) {
     loop {
         let part = &mut keys[range.start..range.start + range.len];
         if range.len <= network::capacity::<V>() {
-            // SAFETY: `part` is valid; the instructions are present.
+            // SAFETY: `part` is valid; the machine supports the instructions.
             unsafe { network::sort::<V>(part.as_mut_ptr(), part.len()) };
         } else if range.patience == 0 {
             part.sort_unstable();
         } else {
-            // SAFETY: `part` is longer than the base case; the instructions are present.
+            // SAFETY: `part` is longer than the base case; the machine supports the instructions.
             let pivot = unsafe { median_of_sample::<V>(part) };
             let equal_to_lower = pivot == range.lower;
             if !equal_to_lower || pivot != V::Lane::MAX {
-                // Where the pivot is the lower bound, keys up to it are equal and done.
+                // If the pivot equals the lower bound, keys up to it are equal, and done.
                 let bound = if equal_to_lower { pivot.wrapping_add(V::Lane::from_low(1)) } else { pivot };
                 // SAFETY: as above.
                 let left = unsafe { partition::<V>(part, bound) };
                 let right = range.len - left;
-                // Equal keys set apart leave the less to do, the more they are.
+                // The more equal keys are set apart, the fewer remain.
                 let bad = left < range.len / 8 || (!equal_to_lower && right < range.len / 8);
                 let patience = range.patience - u32::from(bad);
                 let high = Range { start: range.start + left, len: right, lower: bound, patience };
@@ -76,13 +76,13 @@ pub(super) unsafe fn sort<V: Vector>(keys: &mut [V::Lane]) {
             return;
         }
         count -= 1;
-        // SAFETY: the first `count` were written.
+        // SAFETY: the first `count` entries were written.
         range = unsafe { waiting[count].assume_init() };
     }
 }
 
-/// A key near the median: the median of keys at pseudo-random indices, four registers of them. The indices depend on some of
-/// the keys, so that an input cannot be bad for its length alone.
+/// A key near the median: the median of keys at pseudo-random indices, four registers of them. The indices depend on
+/// some of the keys, so no input is bad just because of its length.
 #[inline(always)]
 unsafe fn median_of_sample<V: Vector>(keys: &[V::Lane]) -> V::Lane {
     let mut sample = [V::Lane::ZERO; 64];
@@ -96,15 +96,16 @@ unsafe fn median_of_sample<V: Vector>(keys: &[V::Lane]) -> V::Lane {
         let place = ((state >> 32) as u128 * keys.len() as u128) >> 32;
         *slot = keys[place as usize];
     }
-    // SAFETY: the sample is as long as the block; the instructions are present.
+    // SAFETY: the sample is as long as the block; the machine supports the instructions.
     unsafe { network::sort_block::<V, 4>(sample.as_mut_ptr(), n) };
     sample[n / 2]
 }
 
-/// Copies the keys less than `pivot` to one place and the others to another, both in order, and returns the number of the first.
+/// Copies the keys less than `pivot` to one target and the others to another, both in order. Returns the number of the
+/// former.
 ///
 /// # Safety
-/// The instructions of `V` are present; the caller is compiled for them. There is room for all keys at both places.
+/// The machine supports the instructions of `V`; the caller is compiled for them. Both targets have room for all keys.
 #[inline(always)]
 #[cfg(feature = "gpu")]
 pub(super) unsafe fn split_to<V: Vector>(
@@ -116,7 +117,7 @@ pub(super) unsafe fn split_to<V: Vector>(
     let mut count = 0;
     let registers = keys.chunks_exact(V::LANES);
     let rest = registers.remainder();
-    // SAFETY: a register is stored where no more keys than were read lie before it, so it ends within the room.
+    // SAFETY: a register is stored after no more keys than were read before it, so it ends within the room.
     unsafe {
         let all = u32::MAX >> (32 - V::LANES);
         let bound = V::splat(pivot);
@@ -136,33 +137,34 @@ pub(super) unsafe fn split_to<V: Vector>(
     count
 }
 
-/// [`partition`] of any number of keys.
+/// [`partition`] for any number of keys.
 ///
 /// # Safety
-/// The instructions of `V` are present; the caller is compiled for them.
+/// The machine supports the instructions of `V`; the caller is compiled for them.
 #[inline(always)]
 pub(super) unsafe fn partition_any<V: Vector>(keys: &mut [V::Lane], pivot: V::Lane) -> usize {
     if keys.len() < 2 * UNROLL * V::LANES {
         return super::partition_portable(keys, pivot);
     }
-    // SAFETY: there are keys enough; the instructions are present.
+    // SAFETY: there are enough keys; the machine supports the instructions.
     unsafe { partition::<V>(keys, pivot) }
 }
 
 /// Moves the keys less than `pivot` to the front and returns their number.
 ///
-/// Registers are read from the end that has less room between what was read and what was written, so that the keys
-/// of one step always fit on either side. The first registers of both ends and an odd rest wait aside meanwhile.
+/// Registers are read from the end with less room between the keys that were read and those that were written, so that
+/// the keys of one step always fit on either side. The first registers of both ends, and a partial last one, are kept
+/// aside meanwhile.
 ///
 /// # Safety
-/// `keys` has at least `2 * UNROLL` registers; the instructions of `V` are present.
+/// `keys` has at least `2 * UNROLL` registers; the machine supports the instructions of `V`.
 #[inline(always)]
 unsafe fn partition<V: Vector>(keys: &mut [V::Lane], pivot: V::Lane) -> usize {
     let step = UNROLL * V::LANES;
     let n = keys.len();
     debug_assert!(n >= 2 * step);
     let at = keys.as_mut_ptr();
-    // SAFETY: reads stay between the two read marks, writes outside of them, both within the slice.
+    // SAFETY: reads stay between the two read marks and writes outside of them, all within the slice.
     unsafe {
         let pivot_lanes = V::splat(pivot);
         let rest = (n - 2 * step) % step;
@@ -179,7 +181,7 @@ unsafe fn partition<V: Vector>(keys: &mut [V::Lane], pivot: V::Lane) -> usize {
         while read_left < read_right {
             let room_left = at.add(read_left).offset_from(write.left);
             let room_right = write.right.offset_from(at.add(read_right));
-            // Without a branch: which side it is cannot be foretold.
+            // Without a branch, because the side cannot be predicted.
             let from_left = usize::from(room_left <= room_right);
             let from_right = 1 - from_left;
             let from = from_left * read_left + from_right * (read_right - step);
@@ -193,7 +195,7 @@ unsafe fn partition<V: Vector>(keys: &mut [V::Lane], pivot: V::Lane) -> usize {
                 write.split(register, pivot_lanes);
             }
         }
-        // All keys not yet written are aside: the room between the marks is exactly theirs.
+        // All keys that are not written yet are aside. The room between the marks is exactly as large.
         for register in &ends[..2 * UNROLL - 1] {
             write.split(*register, pivot_lanes);
         }
@@ -209,17 +211,17 @@ unsafe fn partition<V: Vector>(keys: &mut [V::Lane], pivot: V::Lane) -> usize {
     }
 }
 
-/// Where the partition writes next: lesser keys at `left` and up, the others below `right` and down.
+/// The positions of the next writes: lesser keys go to `left` and upwards, the others below `right` and downwards.
 struct Write<V: Vector> {
     left: *mut V::Lane,
     right: *mut V::Lane,
 }
 
 impl<V: Vector> Write<V> {
-    /// Writes a register's keys to either side. There is room for two registers.
+    /// Writes a register's keys to both sides. There is room for two registers.
     #[inline(always)]
     unsafe fn split(&mut self, keys: V, pivot: V) {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe {
             let less = keys.less(pivot);
             let lesser = less.count_ones() as usize;
@@ -229,10 +231,10 @@ impl<V: Vector> Write<V> {
         }
     }
 
-    /// Writes the first `count` keys of a register to either side, and nothing beyond them.
+    /// Writes the first `count` keys of a register to both sides, and nothing else.
     #[inline(always)]
     unsafe fn split_first(&mut self, keys: V, pivot: V, count: usize) {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe {
             let valid = (1u64 << count).wrapping_sub(1) as u32;
             let less = keys.less(pivot) & valid;

@@ -1,4 +1,4 @@
-//! Argsort of one array: its indices in order, of 32 or of 64 bits.
+//! Argsort of one array: writes its indices in order, as 32 or 64 bits.
 
 use bytemuck::Pod;
 use sortie_device::{Stream, View};
@@ -15,17 +15,19 @@ use crate::{Algorithm, Error, Index, Order, TotalOrder};
 impl Gpu {
     /// Enqueues an argsort: writes the indices of the keys in order. The keys stay as they are. Stable.
     ///
-    /// Indices of 32 bits: as [`Gpu::sort_pairs`] with payloads of 4 bytes, but that keys of 17 to 32 bits which are distributed, up to
-    /// 2^32 - 2^16 of them, go in any order to their buckets with their indices below them, as by [`Gpu::sort_pairs_unstable`]:
-    /// those tell equal keys apart. Scratch at most: two copies of the keys and one of the indices, and a byte a key more; of keys
-    /// of up to 32 bits 16 bytes a key and up to 1 more; of keys of 128 bits two copies with their indices, and about 1% more.
+    /// Indices of 32 bits are sorted as by [`Gpu::sort_pairs`] with payloads of 4 bytes, with one exception: if keys of
+    /// 17 to 32 bits are distributed (up to 2^32 - 2^16 of them), they move to their buckets in any order with their
+    /// indices below them, as in [`Gpu::sort_pairs_unstable`]; the indices tell equal keys apart. Scratch at most: two
+    /// copies of the keys and one of the indices, and a byte per key more; for keys of up to 32 bits, 16 bytes per key
+    /// and up to 1 more; for keys of 128 bits, two copies with their indices, and about 1% more.
     ///
-    /// Indices of 64 bits: as [`Gpu::sort_pairs`] of a copy of the keys, with payloads of 8 bytes. Scratch: that copy, and what such
-    /// a sort takes. A workspace is as large as [`Gpu::workspace_bytes`] says for those pairs, and the keys, rounded up to 256 bytes.
+    /// Indices of 64 bits are sorted as by [`Gpu::sort_pairs`], as payloads of 8 bytes of a copy of the keys. Scratch:
+    /// that copy, and the scratch of such a sort. A workspace needs the size that [`Gpu::workspace_bytes`] gives for
+    /// those pairs, and that of the keys, rounded up to 256 bytes.
     ///
     /// # Errors
-    /// As [`Gpu::sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for more than 2^32 - 2^16 indices of 32 bits, and for floats
-    /// whose NaNs are to be equal ([`Nans`](crate::Nans)).
+    /// As [`Gpu::sort`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for more than 2^32 - 2^16 indices of 32
+    /// bits, and for floats whose NaNs are to be equal ([`Nans`](crate::Nans)).
     ///
     /// # Safety
     /// As [`Gpu::sort`], and nothing else uses the indices until the sort is done.
@@ -45,7 +47,7 @@ impl Gpu {
         let wanted = Wanted { beside, code: code::<K>()?, order };
         order.carries_on_gpu(wanted.code)?;
         let (keys, indices) = (keys.cast::<K::Bits>(), indices.address());
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe {
             match is_wide {
                 true => self.argsort_copy(stream, keys, indices, wanted),
@@ -67,7 +69,7 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         let n = keys.len();
         let way = self.way::<B>(n, wanted, Algorithm::Auto)?;
-        // Views of scratch begin where keys of any width may.
+        // Views of scratch begin where keys of any width can be aligned.
         let copy_words = (n * size_of::<B>()).div_ceil(size_of::<u32>());
         check_workspace(stream, || {
             let mut words = self.array_words::<B>(&way, n, wanted);
@@ -75,7 +77,7 @@ impl Gpu {
             words
         })?;
         let copy = scratch(stream, copy_words)?;
-        // SAFETY: the copy has room for all keys; as the caller states.
+        // SAFETY: the copy has room for all keys; the caller guarantees the rest.
         unsafe {
             let copied = View::<B>::from_raw(copy.view().address(), n);
             stream.copy_within(copied, keys)?;

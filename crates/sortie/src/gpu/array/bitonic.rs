@@ -1,10 +1,10 @@
 //! Bitonic sort of one array, in place and without scratch.
 //!
-//! Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough comparison" (2011),
-//! section 5, whose numbers and Greek letters are used here. The steps of the network are taken in supersteps: as
-//! many as compare keys whose places differ in no more bits than a tile has. Those bits are a superstep's Γ-sequence,
-//! and the keys whose places agree in all others one part of its Γ-partition, which a block sorts out in shared
-//! memory.
+//! Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough comparison" (2011), section
+//! 5, whose numbers and Greek letters are used here. The steps of the network are grouped into supersteps. A superstep
+//! takes as many steps as possible, as long as the indices of the keys that they compare differ in no more bits than a
+//! tile has. Those bits are the superstep's Γ-sequence. The keys whose indices agree in all other bits are one part of
+//! its Γ-partition, which a block sorts out in shared memory.
 
 use bytemuck::Pod;
 use sortie_device::{Launch, Properties, Stream, View};
@@ -20,47 +20,47 @@ use crate::gpu::{DevicePayload, Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::{Error, Order, TotalOrder};
 
-/// Of a larger item a thread's registers hold too few.
+/// With larger items, too few fit in the registers of a thread.
 const MOST_PAYLOAD_BYTES: usize = 64;
-/// A block has a warp of threads at least.
+/// A block has at least one warp of threads.
 const WARP_BITS: u32 = 5;
 
 impl Gpu {
     /// Enqueues a sort of the keys in place, by a bitonic network, and does not wait.
     ///
-    /// For memory that is all taken: there is no scratch at all, whatever the keys, and the time depends on their
-    /// number alone. Equal keys cannot be told apart. Cost: n keys take (log²n + log n) / 2
-    /// steps; with tiles of 2^14, for 32-bit keys where a block has 132 KB of shared memory, 2^28 keys are read and
-    /// written 26 times. Few keys have smaller tiles, so that more multiprocessors have one: 2^16 keys are read and written 7
-    /// times. Any n: what is missing to a power of two is never read nor written, and
-    /// parts without a key are not launched.
+    /// For use when memory is full: it takes no scratch at all, for any keys, and its time depends only on their
+    /// number. Equal keys cannot be told apart. Cost: n keys take (log²n + log n) / 2 steps. With tiles of 2^14, for
+    /// 32-bit keys on a device whose blocks have 132 KB of shared memory, 2^28 keys are read and written 26 times. Few
+    /// keys get smaller tiles, so that more multiprocessors have one: 2^16 keys are read and written 7 times. n can be
+    /// any number: indices from n to the next power of two are never read or written, and parts without a key are not
+    /// launched.
     ///
-    /// What differs from the publication (section 5): all runs ascend, by a merge's first step against the mirror
-    /// image, where there every other one descends, which lets n be any number; a sequence has 14 bits and not those
-    /// of a 16 KB memory; and steps are taken five at a time in registers, from where they go to shared memory once.
+    /// This differs from the publication (section 5) in three ways. All runs ascend, because the first step of a merge
+    /// compares with the mirror image (in the publication, every other run descends); so n can be any number. A
+    /// sequence has 14 bits, not those of a 16 KB memory. Steps are taken in registers, up to five at a time, before
+    /// keys return to shared memory.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits; [`Error::Device`] if a kernel could not be
-    /// had. Nothing has been enqueued that changes the keys then. If a later launch fails, the keys are left as
-    /// codes and in no order.
+    /// [`Error::Unsupported`] for keys without codes of 8 to 64 bits; [`Error::Device`] if a kernel is not available:
+    /// the keys are as they were then. If a later launch fails, the keys are left as codes and in no order.
     ///
     /// # Safety
-    /// Nothing else uses the keys until the sort is done. The stream is of this engine's device.
+    /// Nothing else uses the keys until the sort is done. The stream belongs to this engine's device.
     pub unsafe fn sort_bitonic<K: TotalOrder + Pod>(
         &self,
         stream: &Stream,
         keys: View<'_, K>,
         order: Order,
     ) -> Result<Pending<'_>, Error> {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sort_bits_bitonic(stream, keys.cast::<K::Bits>(), (0, 0), code::<K>()?, order) }
     }
 
-    /// [`Gpu::sort_bitonic`] where each payload, of a multiple of 4 bytes up to 64, moves with its key. Not stable: payloads of
-    /// equal keys come out in any order, the same in every run.
+    /// [`Gpu::sort_bitonic`] of keys with payloads. Each payload, of a multiple of 4 bytes up to 64, moves with its
+    /// key. Not stable: payloads of equal keys come out in any order, the same in every run.
     ///
-    /// Nor is there any scratch. A tile has the fewer pairs the wider they are, 2^13 of 8 bytes, so 2^28 of those are read
-    /// and written 30 times.
+    /// This takes no scratch either. The wider the pairs are, the fewer fit in a tile: 2^13 of 8 bytes, so that 2^28 of
+    /// them are read and written 30 times.
     ///
     /// # Errors
     /// As [`Gpu::sort_bitonic`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not
@@ -83,14 +83,14 @@ impl Gpu {
             )));
         }
         let payload = (address, each);
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sort_bits_bitonic(stream, keys.cast::<K::Bits>(), payload, code::<K>()?, order) }
     }
 
-    /// Either of them, with the payload's address and bytes each.
+    /// Either of these sorts. `payload` is the address of the payload and the bytes of each item.
     ///
     /// # Safety
-    /// As there.
+    /// As [`Gpu::sort_pairs_bitonic`].
     pub(super) unsafe fn sort_bits_bitonic<B: Bits>(
         &self,
         stream: &Stream,
@@ -165,23 +165,23 @@ impl KernelSet for NetworkKernels {
     }
 }
 
-/// What a block takes at a time.
+/// What a block sorts at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Shape {
     tile_bits: u32,
-    /// Of what a thread takes.
+    /// Bits of the number of keys that a thread takes.
     row_bits: u32,
-    /// Lowest bits that are in every sequence.
+    /// The lowest bits of an index, which are in every sequence.
     coalesced_bits: u32,
     /// Bytes of shared memory.
     shared: usize,
 }
 
 impl Shape {
-    /// With the largest tile that leaves at least half of the multiprocessors busy, or with the tile for few keys.
+    /// Chooses the largest tile that leaves at least half of the multiprocessors busy, or the tile for few keys.
     fn new(count: u64, key_bytes: usize, payload_bytes: usize, device: &Properties) -> Result<Shape, Error> {
         let Properties { shared_per_block, multiprocessors, .. } = *device;
-        // Narrow keys are sorted as words; wider items make tiles of as many bytes, at most.
+        // Narrow keys are sorted as words; tiles of wider items have at most as many bytes.
         let code_bytes = key_bytes.max(4);
         let word_bytes = if payload_bytes.is_multiple_of(8) { 8 } else { 4 };
         let words = payload_bytes / word_bytes;
@@ -190,7 +190,7 @@ impl Shape {
         // One item in 33 is padding.
         let shared = |bits: u32| ((1usize << bits) + (1 << bits) / 32) * item_bytes;
         let fewer = item_bytes.next_power_of_two().ilog2() - 2;
-        // A row is in registers.
+        // A row is kept in registers.
         let row_bits = match item_bytes {
             ..=8 => BITONIC_ROW_BITS,
             9..=40 => BITONIC_ROW_BITS - 1,
@@ -213,14 +213,15 @@ impl Shape {
                      sort; use the CPU engine"
                 ))
             })?;
-        // The high bits must be in the windows that have them.
+        // All high bits must fall in the windows of the high bits.
         let coalesced_bits = (BITONIC_COALESCED_BYTES / key_bytes).ilog2().max(tile_bits - 2 * row_bits);
         Ok(Shape { tile_bits, row_bits, coalesced_bits, shared: shared(tile_bits) })
     }
 }
 
 impl Superstep {
-    /// The parts of its Γ-partition that have a key. They are numbered by their least place, so that these come first.
+    /// The number of parts of the Γ-partition that have a key. Parts are numbered by their least index, so these come
+    /// first.
     fn parts(&self, count: u64, tile_bits: u32) -> u64 {
         let between = self.high_first - self.low_bits;
         let above = self.high_first + tile_bits - self.low_bits;
@@ -229,15 +230,15 @@ impl Superstep {
     }
 }
 
-/// The supersteps that merge sorted tiles: each takes as many steps as the bits of its sequence allow, over the end
-/// of a merge into the next one.
+/// The supersteps that merge sorted tiles. Each takes as many steps as the bits of its sequence allow, and may go past
+/// the end of one merge into the next.
 fn supersteps(count: u64, tile_bits: u32, coalesced_bits: u32) -> Vec<Superstep> {
     let merges = count.next_power_of_two().ilog2();
     let mut supersteps = Vec::new();
-    // Merges that are done, and the steps that are left of the one under way.
+    // Merges that are done, and the steps left of the current one.
     let (mut merged, mut left) = (tile_bits, 0);
     while merged < merges || left > 0 {
-        // In a step of bit b, b + 1 steps are left.
+        // At the step of bit b, b + 1 steps are left.
         let low_steps = if left <= tile_bits { left } else { 0 };
         let ends = left == low_steps && merged == merges;
         let low_bits = if ends { tile_bits } else { low_steps.max(coalesced_bits) };
@@ -263,7 +264,7 @@ mod tests {
     use super::super::shape::tests::device;
     use super::*;
 
-    /// The steps of a superstep as bits, in order.
+    /// The steps of a superstep, each as its bit, in order.
     fn steps(superstep: &Superstep, tile_bits: u32) -> Vec<u32> {
         let high = superstep.high_first..superstep.high_first + tile_bits - superstep.low_bits;
         (0..superstep.low_steps).rev().chain(high.rev()).collect()
@@ -297,7 +298,7 @@ mod tests {
         for superstep in supersteps(1 << 40, 14, 4) {
             assert!((4..=14).contains(&superstep.low_bits) && superstep.low_steps <= superstep.low_bits);
             assert!(superstep.high_first >= superstep.low_bits, "{superstep:?}");
-            // A mirrored step is that of the highest bit under way.
+            // A mirrored step is one of the highest bit of the current merge.
             assert!(superstep.mirrored == 0 || superstep.low_bits < 14);
         }
     }
@@ -307,7 +308,7 @@ mod tests {
         for count in [1, 16, 17, 100, 255, 256, 1000, 4095] {
             for (low_bits, high_first) in [(8, 8), (4, 4), (4, 6), (3, 7), (6, 10)] {
                 let superstep = Superstep { low_bits, high_first, low_steps: 0, mirrored: 0, last: 0 };
-                // The least place of a part, as the kernel has it.
+                // The least index of a part, computed as the kernel does.
                 let least = |part: u64| {
                     let between = high_first - low_bits;
                     let outer = part >> between << (high_first + 8 - low_bits);
@@ -330,7 +331,7 @@ mod tests {
         }
     }
 
-    /// The kernels' windows, on every device.
+    /// The kernels' windows fit the tile on every device.
     #[test]
     fn a_tile_has_three_windows() {
         for key_bytes in [1, 2, 4, 8] {

@@ -1,4 +1,4 @@
-//! Keys that a GPU sorts by comparison alone.
+//! Keys that a GPU can sort by comparison alone.
 
 use bytemuck::Pod;
 
@@ -6,8 +6,8 @@ use crate::gpu::kernels::kind;
 use crate::key::{Bits, Code, Number, Transform};
 use crate::{Order, TotalOrder};
 
-/// A key that a GPU sorts by comparison alone, of 4 to 64 bytes and a multiple of 4: numbers of 32 to 128 bits, arrays of
-/// bytes, and any type that supplies the comparison itself.
+/// A key that a GPU can sort by comparison alone. It has 4 to 64 bytes, in a multiple of 4. Numbers of 32 to 128 bits
+/// and arrays of bytes are such keys; other types supply the comparison themselves.
 ///
 /// ```
 /// use sortie::{Order, gpu};
@@ -20,7 +20,7 @@ use crate::{Order, TotalOrder};
 ///     mass: u32,
 /// }
 ///
-/// // SAFETY: a strict weak order, by words that a `Peak` has; peaks of which neither goes before the other are the same bits.
+/// // SAFETY: a strict weak order of the words of a `Peak`; peaks that compare as equal have the same bits.
 /// unsafe impl gpu::Compared for Peak {
 ///     fn key_compare(order: Order) -> String {
 ///         let less = if order.descending { ">" } else { "<" };
@@ -34,25 +34,26 @@ use crate::{Order, TotalOrder};
 ///
 /// # Safety
 ///
-/// What [`key_compare`](Compared::key_compare) returns becomes part of kernels, and the device runs it as it stands:
+/// What [`key_compare`](Compared::key_compare) returns becomes part of kernels, and the device runs it as it is. So:
 ///
-/// - It is the body of that function alone, which nothing in it ends or leaves: each brace in it is closed, and none more.
-/// - It reads the words that both keys have and nothing else, writes to nothing but its own variables, and calls nothing
-///   that does. It waits for no other thread.
-/// - It ends, and returns a value, whatever bits the keys have.
-/// - It is a strict weak order of all keys, and the same one each time. Kernels find the ends of runs by it, so that with
-///   any other they may leave their memory.
-/// - [`TOTAL`](Compared::TOTAL) is `true` only where it holds.
+/// - It is the body of that one function and does not end or leave it: its braces match.
+/// - It reads only the words that both keys have, writes only to its own variables, and calls only functions that do
+///   the same. It does not wait for other threads.
+/// - It terminates and returns a value, whatever bits the keys have.
+/// - It is a strict weak order of all keys, and the same one each time. Kernels use it to find the ends of runs, and
+///   with any other relation they could access memory that is not theirs.
+/// - [`TOTAL`](Compared::TOTAL) is `true` only if it holds.
 pub unsafe trait Compared: Pod {
-    /// The body of a function in CUDA C++, `bool key_compare(const Key& a, const Key& b)`: whether `a` goes before `b`.
+    /// The body of a function in CUDA C++, `bool key_compare(const Key& a, const Key& b)`, which says whether `a` comes
+    /// before `b`.
     ///
-    /// A `Key` is an array `words` of 32 bits each; `number<u64>(a, i)` is its i-th number of 64 bits, `big_endian(a, i)`
-    /// its i-th word whose first byte is the highest. It becomes one line: it has no `//` comment and no line of the
-    /// preprocessor.
+    /// A `Key` is an array `words` of 32 bits each. `number<u64>(a, i)` is its i-th number of 64 bits, and
+    /// `big_endian(a, i)` its i-th word read with the first byte as the highest. The body is put on one line, so it
+    /// must not have `//` comments or preprocessor lines.
     fn key_compare(order: Order) -> String;
 
-    /// Whether keys of which neither goes before the other have the same bits. If not, they come out in an order of their
-    /// bits, which takes a second comparison.
+    /// Whether keys that compare as equal always have the same bits. If not, they are ordered by their bits, which
+    /// takes a second comparison.
     const TOTAL: bool = false;
 }
 
@@ -88,11 +89,11 @@ macro_rules! numbers {
         }
     )*};
 }
-// What is narrower than 32 bits is refused when it is to be sorted.
+// Types narrower than 32 bits are refused when they are to be sorted.
 numbers! { u8 u16 u32 u64 u128 i8 i16 i32 i64 i128 f32 f64 }
 
-/// By their bytes, from the first on.
-// SAFETY: all words are compared in turn as integers; what differs nowhere has the same bits.
+/// Compared byte by byte, from the first on.
+// SAFETY: all words are compared in turn as integers; arrays that compare as equal have the same bits.
 unsafe impl<const N: usize> Compared for [u8; N]
 where
     [u8; N]: Pod,

@@ -82,7 +82,7 @@ impl CountingKernels {
 /// The scratch memory of a distribution, as the kernels describe it.
 #[derive(Clone, Copy)]
 pub(super) struct Tables<'a> {
-    /// What must be zero at the start: the profile, counts, groups, and the code of each bucket with whether it has others.
+    /// What must be zero at the start: the profile, counts, groups, and for each bucket a code and whether it has others.
     zero: View<'a, u32>,
     pub profile: View<'a, u32>,
     pub counts: View<'a, u32>,

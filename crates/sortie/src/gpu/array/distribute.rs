@@ -1,7 +1,7 @@
-//! The distribution of one large array: two unstable passes to its buckets.
+//! Distributes one large array to its buckets, by two unstable passes.
 //!
-//! The first pass moves items to groups of buckets in a copy, the second from there to their buckets. All of it is decided on
-//! the device: nothing is read back.
+//! The first pass moves items to groups of buckets, in a copy; the second moves them from there to their buckets. All
+//! of this is decided on the device: nothing is read back.
 
 use sortie_device::{Kernel, Launch};
 
@@ -13,14 +13,15 @@ use crate::Error;
 use crate::gpu::kernels::array::{ItemArrays, LONG_OWN, LongBuckets, Pass, SETTLE_BLOCK, SettleShared};
 use crate::gpu::kernels::{CodeTransform, File, Instance, blocks};
 
-/// Blocks on a multiprocessor of those that settle: all that there is room for.
+/// Blocks per multiprocessor for kernels that settle: as many as fit.
 const SETTLE_BLOCKS: u32 = 4;
 
-/// Blocks on a multiprocessor that move items: to launch one for each tile takes longer where nothing is moved. On an H200 2^28 u64
-/// in order took 0.80 ms with 64, 0.91 with one for each; at random 5.93 and 5.87.
+/// Blocks per multiprocessor that move items. With one block for each tile, the launch takes longer if nothing is
+/// moved. On an H200, 2^28 u64 in order took 0.80 ms with 64, and 0.91 with one for each tile; in random order 5.93 and
+/// 5.87.
 const PARTITION_BLOCKS: u32 = 64;
 
-/// Kernels that move items, or settle those which need no distribution.
+/// Kernels that move items, or settle those that need no distribution.
 pub(super) struct DistributionKernels {
     first: Kernel,
     second: Kernel,
@@ -46,7 +47,7 @@ impl DistributionKernels {
         passes.into_iter().chain(names.iter().map(settling)).collect()
     }
 
-    /// Of those instances.
+    /// Takes the kernels of those instances.
     pub fn new(kernels: &[Kernel]) -> DistributionKernels {
         let [first, second, settling @ ..] = kernels else { unreachable!("as many as instances") };
         let settling = match settling {
@@ -58,34 +59,35 @@ impl DistributionKernels {
     }
 }
 
-/// Writes the indices of keys that are in order.
+/// Writes the indices of keys that are already in order.
 ///
 /// # Safety
 /// As [`Gpu::argsort`](crate::gpu::Gpu::argsort).
 pub(super) unsafe fn number(kernel: &Kernel, counting: &Counting<'_>, indices: u64) -> Result<(), Error> {
     let blocks = counting.shape.multiprocessors * SETTLE_BLOCKS;
     let launch = Launch { blocks, threads: SETTLE_BLOCK, shared: 0 };
-    // SAFETY: these are the kernel's arguments; it stays within the indices. The engine keeps it.
+    // SAFETY: these are the kernel's arguments; it stays within the indices. The engine keeps the kernel.
     unsafe { kernel.launch(counting.stream, launch, (indices, counting.n, counting.tables.profile))? };
     Ok(())
 }
 
-/// A large array on its way to buckets. Its methods enqueue, in this order. Each needs what [`Gpu::sort`] needs.
+/// A large array that is distributed. Its methods enqueue work and are called in this order. Each needs what
+/// [`Gpu::sort`] needs.
 ///
 /// [`Gpu::sort`]: crate::gpu::Gpu::sort
 pub(super) struct Distribution<'a> {
-    /// Done before.
+    /// The counting, which comes first.
     pub counting: Counting<'a>,
     pub arrays: ItemArrays,
-    /// The address of room for another copy of the items.
+    /// The address of memory for another copy of the items.
     pub copy: u64,
     pub kernels: DistributionKernels,
-    /// Of the items, as keys of their own.
+    /// The transform of items, seen as keys of their own.
     pub item_transform: CodeTransform,
 }
 
-// SAFETY of all launches: the arguments are the kernel's; it stays within the arrays and the tables, whose lengths are as it
-// says. The engine keeps the kernels.
+// SAFETY of all launches: the arguments are those of the kernel, and it stays within the arrays and the tables, which
+// have the lengths that it expects. The engine keeps the kernels.
 impl Distribution<'_> {
     /// Moves the items to their buckets.
     pub unsafe fn distribute(&self) -> Result<(), Error> {
@@ -98,7 +100,7 @@ impl Distribution<'_> {
         let all = blocks(tiles + shape.buckets.groups as u64)?;
         let to_buckets = Launch { blocks: all.min(most), ..to_groups };
         let first = self.pass(self.arrays.keys, self.copy, tables.group_cursors.address());
-        // The cursors of the buckets are their ends, one place further on.
+        // The cursors of the buckets are their ends, one index further on.
         let cursors = tables.ends.address() + size_of::<u64>() as u64;
         let second = self.pass(self.copy, self.arrays.items, cursors);
         // SAFETY: see above.
@@ -109,7 +111,7 @@ impl Distribution<'_> {
         Ok(())
     }
 
-    /// Where the buckets are finished.
+    /// How the buckets are finished.
     pub fn finishing(&self) -> Finishing<'_> {
         let Counting { stream, transform, ref shape, .. } = self.counting;
         Finishing { stream, arrays: self.arrays, transform, multiprocessors: shape.multiprocessors }
@@ -139,7 +141,7 @@ impl Distribution<'_> {
         Pass { bits, long_buckets, ..self.pass(self.arrays.items, self.copy, cursors) }
     }
 
-    /// Does what there is to do where nothing was distributed: of pairs, nothing.
+    /// Does what is needed if nothing was distributed; for pairs, that is nothing.
     pub unsafe fn settle(&self) -> Result<(), Error> {
         let (reverse, fill) = match &self.kernels.settling {
             Settling::Keys { reverse, fill } => (reverse, fill),

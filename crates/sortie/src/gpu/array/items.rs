@@ -1,5 +1,5 @@
-//! The items that a distribution moves: keys, alone or with a payload or an index beside each; or narrow keys above a payload
-//! or an index of 32 bits.
+//! The items that a distribution moves: keys alone, keys with a payload or an index that moves separately, or narrow
+//! keys with a payload or an index of 32 bits placed below them.
 
 use sortie_device::Properties;
 
@@ -8,22 +8,22 @@ use crate::Order;
 use crate::gpu::kernels::{Define, kind};
 use crate::key::Code;
 
-/// Indices are 32 bits wide, also those just past a tile that is the last.
+/// Indices have 32 bits, and so have those just past the last tile.
 pub(crate) const MOST_KEYS: usize = (1 << 32) - (1 << 16);
 
 /// What goes with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Low {
     Nothing,
-    /// Its payload of 4 bytes, below a code of 32 bits at most; equal keys come out by their payloads.
+    /// Its payload of 4 bytes, placed below a code of at most 32 bits. Equal keys come out by their payloads.
     Payload,
-    /// Its index, below a code of 32 bits at most. The keys stay where they are.
+    /// Its index, placed below a code of at most 32 bits. The keys do not move.
     Index,
-    /// Its payload or its index, which stable passes move beside it.
+    /// Its payload or its index, which stable passes move separately.
     Beside(Moving),
 }
 
-/// Keys of 64 bits at most, as they are distributed.
+/// Keys of at most 64 bits, as they are distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Items {
     pub key_bytes: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Items {
 }
 
 impl Items {
-    /// Of each.
+    /// The bytes of each item.
     pub fn bytes(self) -> usize {
         if matches!(self.low, Low::Payload | Low::Index) { size_of::<u64>() } else { self.key_bytes }
     }
@@ -42,7 +42,7 @@ impl Items {
         self.low == Low::Nothing
     }
 
-    /// The items as keys of their own.
+    /// The items, seen as keys of their own.
     pub fn as_keys(self) -> Items {
         match self.low {
             Low::Nothing | Low::Beside(_) => self,
@@ -55,8 +55,8 @@ impl Items {
         }
     }
 
-    /// The passes that sort so many keys where a distribution would not, or that are how they are distributed. On such a
-    /// device.
+    /// The passes that sort `n` keys on this device: in place of a distribution that does not pay, or as the passes of
+    /// a stable distribution.
     pub fn passes(self, n: usize, device: &Properties) -> Passes {
         let Items { key_bytes, code, order, low } = self;
         let beside = match low {
@@ -69,7 +69,7 @@ impl Items {
         Passes::new(n, Swept { key_bytes, code, order, beside, by_buckets }, device)
     }
 
-    /// What `item.cuh` is instantiated for.
+    /// The macros that `item.cuh` is instantiated with.
     pub fn defines(self) -> Vec<Define> {
         let low = match self.low {
             Low::Nothing => "ALONE",

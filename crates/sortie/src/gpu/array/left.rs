@@ -1,4 +1,4 @@
-//! Buckets that no block sorts, and how they are sorted then: as segments.
+//! Buckets that no block can sort, and how they are then sorted: as segments.
 
 use sortie_device::{Buffer, Stream, View};
 
@@ -6,19 +6,19 @@ use crate::Error;
 use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::array::LeftList;
 
-/// `LEAST` and `NO_PLACE` of left.cuh, the latter byte by byte.
+/// `LEAST` and `NO_PLACE` of left.cuh; the latter as one byte, which is repeated.
 const LEAST: usize = 1024;
 const NO_PLACE: u8 = 0x80;
 
 /// The list of left.cuh.
 pub(crate) struct Left {
-    /// Its count, then offsets, of so many words.
+    /// The count, then this many words of offsets.
     scratch: Buffer<u32>,
     offsets_words: usize,
 }
 
 impl Left {
-    /// Of so many keys, for what is enqueued on this stream.
+    /// Allocates the list for this many keys, for work that is enqueued on this stream.
     pub fn new(stream: &Stream, n: usize) -> Result<Left, Error> {
         Ok(Left { scratch: scratch(stream, Left::words(n))?, offsets_words: Left::offsets_words(n) })
     }
@@ -27,7 +27,7 @@ impl Left {
         6 * (n / LEAST + 1)
     }
 
-    /// Segments between the offsets of what is left, at most.
+    /// The most segments that there can be between the offsets of what is left.
     pub fn most(n: usize) -> usize {
         Left::offsets_words(n) / 2 - 1
     }
@@ -47,7 +47,7 @@ impl Left {
         LeftList { offsets: self.offsets().address(), count: self.scratch.address() }
     }
 
-    /// Offsets of what is left, and of what is no segment.
+    /// The offsets of what is left, and of the gaps, which are no segments.
     pub fn offsets(&self) -> View<'_, u64> {
         self.scratch.range(4..4 + self.offsets_words).cast()
     }

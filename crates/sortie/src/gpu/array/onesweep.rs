@@ -1,4 +1,5 @@
-//! One array by stable passes of 8 bits, the lowest digit first: its time does not depend on what the keys are.
+//! Sorts one array by stable passes of 8 bits, the lowest digit first: its time does not depend on the values of the
+//! keys.
 //!
 //! Source: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs" (2022), section 3.
 
@@ -13,25 +14,25 @@ use crate::key::{Bits, Code};
 use crate::{Error, Order};
 
 const THREADS: usize = 384;
-/// Blocks on a multiprocessor that sweep: each takes one tile after the other.
+/// Blocks per multiprocessor that sweep; each takes one tile after another.
 const SWEEPING_BLOCKS: u32 = 2;
-/// Rows of few keys are as short as multiples of this. On an H200 2^16 pairs of u32 took 54 us with 4, 76 with 20; 2^20 93 us
-/// with 12, 102 with 6.
+/// If there are few keys, rows get shorter, down to multiples of this. On an H200, 2^16 pairs of u32 took 54 us with 4
+/// and 76 with 20; 2^20 took 93 us with 12 and 102 with 6.
 const ROW_STEP: usize = 4;
 const RADIX: usize = 256;
-/// Blocks on a multiprocessor that count digits.
+/// Blocks per multiprocessor that count digits.
 const COUNTING_BLOCKS: u32 = 4;
-/// Of fewer keys, tiles say in 32 bits how many have a digit.
+/// With fewer keys, 32 bits are enough for a tile to publish how many keys have a digit.
 const WIDE_FROM: usize = 1 << 30;
 
-/// Keys that are sorted by passes, and what goes with each.
+/// The keys that are sorted by passes, and what moves with each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Swept {
     pub key_bytes: usize,
     pub code: Code,
     pub order: Order,
     pub beside: Moving,
-    /// Whether passes may sort by buckets in place of all digits: there is a profile then.
+    /// Whether the passes may sort by buckets instead of by all digits; there is a profile then.
     pub by_buckets: bool,
 }
 
@@ -42,21 +43,21 @@ pub(crate) struct Passes {
     pub sweep: Sweep,
 }
 
-/// What the kernels of passes are instantiated for.
+/// What the kernels of the passes are instantiated for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Sweep {
     swept: Swept,
-    /// Whether numbers of keys have 64 bits.
+    /// Whether counts of keys have 64 bits.
     is_wide: bool,
-    /// Keys of a thread.
+    /// Keys per thread.
     row: usize,
 }
 
 impl Passes {
-    /// On such a device.
+    /// The passes over `n` keys on this device.
     pub fn new(n: usize, swept: Swept, device: &Properties) -> Passes {
         let of_row = |row| Sweep { swept, is_wide: n >= WIDE_FROM, row };
-        // Tiles of few keys are all under way at once.
+        // If there are few keys, all tiles are in flight at once.
         let at_once = device.multiprocessors as usize * SWEEPING_BLOCKS as usize * THREADS;
         let enough = n.div_ceil(at_once).next_multiple_of(ROW_STEP);
         let rows = (1..=longest_row(swept.key_bytes, swept.beside).min(enough)).rev();
@@ -129,9 +130,9 @@ impl KernelSet for Sweep {
 /// What moves with each key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Moving {
-    /// So many bytes of payload, perhaps none.
+    /// A payload of this many bytes, which may be 0.
     Payload(usize),
-    /// Its index. The keys stay where they are.
+    /// Its index. The keys do not move.
     Place,
 }
 
@@ -143,7 +144,7 @@ impl Moving {
         }
     }
 
-    /// Bytes that move at a time, as `payload::Word`.
+    /// Bytes that move at a time, as a `payload::Word`.
     pub fn word_bytes(self) -> usize {
         match self.bytes() {
             0 => 0,
@@ -152,8 +153,8 @@ impl Moving {
     }
 }
 
-/// Words of scratch: the digits, the states of two passes, where keys go that stay where they are, copies of keys and payload. Each
-/// begins where 16 bytes do.
+/// The parts of the scratch, in words: the digits, the states of two passes, the destinations of keys that do not move,
+/// and copies of keys and payload. Each begins at a multiple of 16 bytes.
 struct Parts([usize; 5]);
 
 impl Parts {
@@ -176,9 +177,9 @@ impl Parts {
     }
 }
 
-/// Keys of a thread, where there is shared memory for them: as many as its 80 registers hold, for a larger tile waits less for
-/// others. On an H200 2^28 u32 took 5.23 ms with 24 keys, 5.47 with 20, and 5.32 with 28, of which some are spilled; pairs of u32
-/// 8.1 ms with 20, 8.9 with 16.
+/// Keys per thread, if there is shared memory for them: as many as its 80 registers hold, because with a larger tile
+/// there is less waiting for other tiles. On an H200, 2^28 u32 took 5.23 ms with 24 keys, 5.47 with 20, and 5.32 with
+/// 28, some of which are spilled; pairs of u32 took 8.1 ms with 20, and 8.9 with 16.
 fn longest_row(key_bytes: usize, beside: Moving) -> usize {
     match (key_bytes, beside.bytes()) {
         (..=4, 0) => 24,
@@ -196,9 +197,10 @@ fn longest_row(key_bytes: usize, beside: Moving) -> usize {
 pub(super) struct Onesweep<'a> {
     kernels: &'a [Kernel],
     job: OnesweepJob,
-    /// What is zero before: the digits, and the first table of states. The pass that uses it clears the second.
+    /// What must be zero at the start: the digits and the first table of states. The pass that uses it clears the
+    /// second table.
     zero: View<'a, u32>,
-    /// Room for a copy of keys and payload.
+    /// Memory for a copy of keys and payload.
     copy: View<'a, u32>,
     transform: CodeTransform,
     passes: Passes,
@@ -206,8 +208,9 @@ pub(super) struct Onesweep<'a> {
 }
 
 impl<'a> Onesweep<'a> {
-    /// Of keys, and what is at the address of the payload; or of their indices, written there. Its scratch has
-    /// [`Passes::words`]. With the address of a profile, it sorts only where that says so.
+    /// Prepares a sort of keys and of what is at the address of the payload, or of their indices, which are written
+    /// there. The scratch must have [`Passes::words`]. If the address of a profile is given, the sort runs only if the
+    /// profile says so.
     pub fn new<B: Bits>(
         kernels: &'a [Kernel],
         scratch: View<'a, u32>,
@@ -244,7 +247,7 @@ impl<'a> Onesweep<'a> {
         })
     }
 
-    /// The address of the digits that it counts.
+    /// The address of the counts of digits.
     pub fn digits(&self) -> u64 {
         self.job.digits
     }
@@ -254,12 +257,13 @@ impl<'a> Onesweep<'a> {
         self.job.sides[0]
     }
 
-    /// Room for a copy of those, which is free again then.
+    /// Memory for a copy of keys and payload, which is free again after a sort by buckets.
     pub fn copy(&self) -> View<'a, u32> {
         self.copy
     }
 
-    /// Clears the tables. Before the profile: they lie where a distribution that is taken instead has its copy.
+    /// Clears the tables. To be called before the profile, because if a distribution is chosen instead, its copy lies
+    /// in the same memory.
     pub fn clear(&self, stream: &Stream) -> Result<(), Error> {
         Ok(stream.fill(self.zero, 0)?)
     }
@@ -281,10 +285,11 @@ impl<'a> Onesweep<'a> {
             shared: passes.sweep.shared(),
             ..counting
         };
-        // SAFETY: the arguments are the kernels'; they stay within keys, payload and scratch. The engine keeps them.
+        // SAFETY: the arguments are those of the kernels, which stay within keys, payload and scratch. The engine keeps
+        // the kernels.
         unsafe {
             count_digits.launch(stream, counting, (job, transform))?;
-            // Where an odd number of digits sorts, another copies.
+            // If the number of digits that sort is odd, one more pass copies.
             for digit in 0..passes.sweep.swept.key_bytes.next_multiple_of(2) as u32 {
                 sweep.launch(stream, sweeping, (job, digit, transform))?;
             }
@@ -294,7 +299,8 @@ impl<'a> Onesweep<'a> {
 }
 
 impl Gpu {
-    /// Enqueues a sort by passes of keys, and what is at the address of the payload; or of their indices, written there.
+    /// Enqueues a sort by passes of keys and of what is at the address of the payload, or of their indices, which are
+    /// written there.
     ///
     /// # Safety
     /// As [`Gpu::sort_pairs`].
@@ -310,7 +316,7 @@ impl Gpu {
         let multiprocessors = self.device().properties().multiprocessors;
         let sort = Onesweep::new(&kernels[0], scratch.view(), (keys, payload), passes, 0, multiprocessors)?;
         sort.clear(stream)?;
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { sort.enqueue(stream)? };
         self.pending(stream)
     }
@@ -321,7 +327,7 @@ mod tests {
     use super::*;
     use crate::gpu::on_bench::on_bench;
 
-    /// As 2^30 keys and more have them.
+    /// As for 2^30 keys and more.
     #[test]
     fn numbers_of_keys_have_64_bits() {
         let mut random = fastrand::Rng::with_seed(1);

@@ -1,4 +1,5 @@
-//! Step of a sort over several devices: what one of them has, sampled, and moved to the ranges of codes that all are to have.
+//! A step of a sort over several devices: samples the keys of one device, and moves them to the ranges of codes, one
+//! for each device.
 
 use std::ops::Range;
 
@@ -13,10 +14,11 @@ use crate::key::{Bits, Code};
 use crate::request::Beside;
 use crate::{Error, Order};
 
-/// Words of keys that a thread holds in registers, as many as there is shared memory for. With 24 one register is spilled.
+/// Words of keys that a thread holds in registers: the first for which there is shared memory. With 24, one register is
+/// spilled.
 const WORDS: [usize; 2] = [22, 16];
 
-/// What is moved: keys of a type, in an order, perhaps with a payload beside each.
+/// What is moved: keys of a type, in an order, each perhaps with a payload.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Divided {
     pub code: Code,
@@ -24,7 +26,7 @@ pub(crate) struct Divided {
     pub payload_bytes: usize,
 }
 
-/// Where keys and payloads lie.
+/// Where keys and payloads are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a, B> {
     pub keys: View<'a, B>,
@@ -32,7 +34,7 @@ pub(crate) struct Place<'a, B> {
 }
 
 impl<B: Bits> Place<'_, B> {
-    /// Some of the keys, whose payloads have so many bytes.
+    /// A range of the keys, whose payloads have this many bytes each.
     pub fn range(self, range: Range<usize>, payload_bytes: usize) -> Self {
         let payload = self.payload + (range.start * payload_bytes) as u64;
         Place { keys: self.keys.range(range), payload }
@@ -60,7 +62,7 @@ impl Divided {
         size_of::<B>().max(if self.payload_bytes < 8 { 4 } else { 8 })
     }
 
-    /// Bytes of `ranges::Shared`, with rows of so many keys.
+    /// Bytes of `ranges::Shared`, with rows of this many keys.
     fn shared<B: Bits>(self, row: usize) -> usize {
         let threads = PARTITION_BLOCK as usize;
         struct_bytes(&[
@@ -86,7 +88,7 @@ impl Divided {
 }
 
 impl Gpu {
-    /// Enqueues drawing keys from places at random; all keys, where there is room for as many.
+    /// Enqueues drawing keys at random positions, or all keys if the sample has room for them.
     ///
     /// # Safety
     /// As [`Gpu::sort`]; nothing else uses the sample until it is drawn.
@@ -102,16 +104,18 @@ impl Gpu {
         let count = blocks(sample.len().div_ceil(PARTITION_BLOCK as usize) as u64)?;
         let launch = Launch { blocks: count, threads: PARTITION_BLOCK, shared: 0 };
         let arguments = (keys, keys.len() as u64, sample.len() as u64, seed, sample);
-        // SAFETY: the arguments are the kernel's; it stays within keys and sample. The engine keeps it.
+        // SAFETY: the arguments are those of the kernel, which stays within keys and sample. The engine keeps the
+        // kernel.
         unsafe { kernel.launch(stream, launch, arguments)? };
         Ok(())
     }
 
-    /// Enqueues moving keys and payloads to their ranges, and counting those. Range i begins at `starts[i]`, and what there
-    /// is no room for before the next is missing.
+    /// Enqueues moving keys and payloads to their ranges, and counting these. Range i begins at `starts[i]`; keys that
+    /// do not fit before the next start are missing.
     ///
     /// # Safety
-    /// As [`Gpu::sort_pairs`]; `to` is apart, as large as the last start, and used by nothing else.
+    /// As [`Gpu::sort_pairs`]; `to` does not overlap with the keys, is as large as the last start, and is used by
+    /// nothing else.
     pub(crate) unsafe fn to_ranges<B: Bits>(
         &self,
         stream: &Stream,
@@ -139,12 +143,13 @@ impl Gpu {
         };
         let transform = CodeTransform::new::<B>(divided.code, divided.order);
         stream.fill(counts, 0)?;
-        // SAFETY: the arguments are the kernel's; it stays within both places, as the caller states. The engine keeps it.
+        // SAFETY: the arguments are those of the kernel, which stays within both places, as the caller guarantees. The
+        // engine keeps the kernel.
         unsafe { kernel.launch(stream, launch, (job, transform))? };
         Ok(())
     }
 
-    /// Words of each piece of scratch of a sort of a range of so many keys at most.
+    /// Words of each piece of scratch for the sort of a range of at most this many keys.
     pub(crate) fn words_of_ranges<B: Bits>(
         &self,
         most: usize,
@@ -153,7 +158,7 @@ impl Gpu {
         self.words_up_to::<B>(most, divided.wanted())
     }
 
-    /// Enqueues a sort of what has come to a range, in this workspace.
+    /// Enqueues a sort of the keys that came to a range, in this workspace.
     ///
     /// # Safety
     /// As [`Gpu::sort_pairs`], and nothing else uses the workspace until the sort is done.
@@ -164,7 +169,7 @@ impl Gpu {
         place: Place<'_, B>,
         divided: Divided,
     ) -> Result<Pending<'_>, Error> {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sort_array_within(stream, workspace, place.keys, place.payload, divided.wanted()) }
     }
 

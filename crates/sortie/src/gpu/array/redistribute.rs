@@ -1,4 +1,5 @@
-//! Buckets too long for a block, distributed again by their own range. Which ones there are is known on the device alone.
+//! Distributes buckets that are too long for a block again, by their own range. Only the device knows which ones these
+//! are.
 
 use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
@@ -12,12 +13,12 @@ use crate::gpu::kernels::{File, Instance};
 
 /// Threads of the kernels of redistribute.cu.
 const BLOCK: u32 = 256;
-/// Their blocks on a multiprocessor: all that there is room for.
+/// Blocks per multiprocessor of these kernels: as many as fit.
 const BLOCKS: u32 = 8;
-/// The same of the pass, which has larger ones. A block for each tile that there could be took 0.1 ms of 2^28 keys to find
-/// none.
+/// The same for the pass, whose blocks are larger. With one block for each tile that there could be, finding none took
+/// 0.1 ms for 2^28 keys.
 const MOVING_BLOCKS: u32 = 2;
-/// Of a long bucket, in words of scratch.
+/// The size of a long bucket in words of scratch.
 const BUCKET_WORDS: usize = size_of::<LongBucket>() / size_of::<u32>();
 
 /// The kernels of redistribute.cu, and partition.cu's step.
@@ -34,7 +35,7 @@ pub(super) struct RedistributionKernels {
 impl RedistributionKernels {
     pub fn instances(blocks: Blocks, items: Items) -> Vec<Instance> {
         let mut defines = items.as_keys().defines();
-        // What is to be taken apart is so even where it is in order already.
+        // Items that are to be taken apart must be, even if they are already in order.
         defines.push(("SORTIE_ALL", u8::from(!items.are_alone()).to_string()));
         let names = ["list_long", "count_tiles", "find_extremes", "count_long", "place_long", "bring_back"];
         let own = names.map(|kernel| Instance { kernel, file: File::Redistribute, defines: defines.clone() });
@@ -42,7 +43,7 @@ impl RedistributionKernels {
         own.into_iter().chain([again]).collect()
     }
 
-    /// Of those instances.
+    /// Takes the kernels of those instances.
     pub fn new(kernels: &[Kernel]) -> RedistributionKernels {
         let kernels = <[Kernel; 7]>::try_from(kernels.to_vec()).expect("as many as instances");
         let [list_long, count_tiles, find_extremes, count_long, place_long, bring_back, again] = kernels;
@@ -58,7 +59,8 @@ impl RedistributionKernels {
     }
 }
 
-/// Keys that a bucket of a long one is to have: few, for where there are too many they are rarely spread evenly.
+/// Keys that a bucket of a long bucket should have: few, because keys that are too many for one bucket are rarely
+/// spread evenly.
 fn share(longest: usize) -> usize {
     longest / 3
 }
@@ -66,26 +68,27 @@ fn share(longest: usize) -> usize {
 /// The scratch of a redistribution.
 pub(super) struct LongTables {
     scratch: Buffer<u32>,
-    /// Words of each table, in order: `listed` and `placed_count`, `counts`, the list, `tiles_before`, `cursors`, `placed`.
+    /// Words of each table, in order: `listed` and `placed_count`, `counts`, the list, `tiles_before`, `cursors`,
+    /// `placed`.
     lengths: [usize; 6],
 }
 
 impl LongTables {
-    /// Words of each table, where buckets of more than `longest` keys are long.
+    /// Words of each table, if buckets of more than `longest` keys are long.
     fn lengths(keys: usize, longest: usize) -> [usize; 6] {
         let most = keys / longest;
-        // As `own_buckets` of long_buckets.cuh has it, for all of them.
+        // As `own_buckets` of long_buckets.cuh computes it, for all of them.
         let placed = keys / share(longest) + 2 * most;
         [2, most * LONG_OWN, most * BUCKET_WORDS, most + 1, 2 * most * LONG_OWN, 4 * placed]
             .map(|words: usize| words.next_multiple_of(4))
     }
 
-    /// Words of all.
+    /// Words of all tables.
     pub fn words(keys: usize, longest: usize) -> usize {
         LongTables::lengths(keys, longest).into_iter().sum()
     }
 
-    /// For what is enqueued on this stream.
+    /// Allocates the tables for work that is enqueued on this stream.
     pub fn new(stream: &Stream, keys: usize, longest: usize) -> Result<LongTables, Error> {
         let lengths = LongTables::lengths(keys, longest);
         Ok(LongTables { scratch: scratch(stream, lengths.iter().sum())?, lengths })
@@ -96,7 +99,7 @@ impl LongTables {
         self.scratch.range(start..start + self.lengths[i])
     }
 
-    /// The buckets of long ones.
+    /// The buckets of the long buckets.
     pub fn placed(&self) -> PlacedBuckets {
         let count = self.part(0).range(1..2);
         PlacedBuckets::listed(self.part(5).cast(), count)
@@ -104,10 +107,10 @@ impl LongTables {
 }
 
 impl RedistributionKernels {
-    /// Distributes those of the buckets again that have more than `longest` items, to some that are likely shorter.
+    /// Distributes those buckets again that have more than `longest` items, to buckets that are probably shorter.
     ///
     /// # Safety
-    /// As of [`Gpu::sort`](crate::gpu::Gpu::sort).
+    /// As [`Gpu::sort`](crate::gpu::Gpu::sort).
     pub(super) unsafe fn redistribute(
         &self,
         job: &Distribution<'_>,
@@ -141,8 +144,8 @@ impl RedistributionKernels {
             threads: PARTITION_BLOCK,
             shared: shape.blocks.partition_shared(),
         };
-        // SAFETY: these are the kernels' arguments; they stay within the keys and the tables, which are as they say. The
-        // engine keeps the kernels.
+        // SAFETY: these are the kernels' arguments; the kernels stay within the keys and the tables, which have the
+        // lengths that they expect. The engine keeps the kernels.
         unsafe {
             self.list_long.launch(stream, launch, (buckets, longest as u64, list, listed))?;
             self.count_tiles.launch(stream, one, (list, listed, tile, tiles_before))?;

@@ -1,8 +1,8 @@
-//! Sample sort: one array by comparison alone, for keys of up to 64 bytes whose order one small function knows.
+//! Sample sort: sorts one array by comparison alone, for keys of up to 64 bytes that one small function compares.
 //!
-//! Two levels of splitters, each from a sample of the group that it cuts, leave buckets that a block sorts. Where a sample
-//! repeats itself, what equals a splitter gets a bucket of its own, and is in order then. All of it is decided on the
-//! device: nothing is read back.
+//! Two levels of splitters, each from a sample of the group that it cuts, lead to buckets that a block sorts. If a
+//! value occurs more than once in a sample, keys equal to that splitter get a bucket of their own, which is then in
+//! order. All of this is decided on the device: nothing is read back.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use crate::gpu::kernels::{Define, File, Instance, blocks, numbers, struct_bytes}
 use crate::gpu::{Gpu, Pending};
 use crate::{Error, Order};
 
-/// Threads of a block, and items of each.
+/// Threads of a block, and items per thread.
 type Threads = (usize, usize);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Blocks {
-    /// Of items up to this size there is room for in registers.
+    /// Items of up to this size fit in the registers.
     item_bytes: usize,
-    /// That counts and moves items.
+    /// The threads that count and move items.
     moving: Threads,
-    /// That sorts them.
+    /// The threads that sort items.
     sorting: Threads,
-    /// That sorts a sample.
+    /// The threads that sort a sample.
     sampling: Threads,
 }
 
@@ -39,9 +39,10 @@ const fn blocks_of(item_bytes: usize, moving: Threads, sorting: Threads, samplin
     Blocks { item_bytes, moving, sorting, sampling }
 }
 
-/// The first that fit are taken; the last are for devices of little shared memory. A sort of 2^28 keys on an H200: u32 8.52
-/// ms where 512 threads sort 15 items each, 8.18 where 128 sort 31, 8.32 where 768 move 12; u64 13.6 where 512 sort 15, 13.2
-/// where 256 sort 15, 12.8 as it is; u128 25.1 where 512 sort 7, 23.5 as it is.
+/// The first that fit are taken; the last are for devices with little shared memory. A sort of 2^28 keys on an H200:
+/// u32 took 8.52 ms if 512 threads sort 15 items each, 8.18 if 128 sort 31, and 8.32 if 768 move 12; u64 took 13.6 if
+/// 512 sort 15, 13.2 if 256 sort 15, and 12.8 with the values here; u128 took 25.1 if 512 sort 7, and 23.5 with the
+/// values here.
 const BLOCKS: [Blocks; 6] = [
     blocks_of(4, (512, 16), (256, 31), (256, 31)),
     blocks_of(8, (512, 12), (256, 19), (512, 15)),
@@ -51,30 +52,32 @@ const BLOCKS: [Blocks; 6] = [
     blocks_of(68, (128, 2), (128, 1), (128, 5)),
 ];
 
-/// Buckets of a group, at most, the first of which is `MOST_WAYS` of splitters.cu; and where blocks have little shared memory.
+/// The most buckets of a group. The first value is `MOST_WAYS` of splitters.cu; the second is for blocks with little
+/// shared memory.
 const MOST_WAYS: [usize; 2] = [1 << 10, 1 << 7];
-/// Items of a sample for each of them, at least.
+/// The least number of sampled items for each bucket.
 const LEAST_SAMPLED: usize = 8;
-/// Of what fits a block, what a bucket is to have. With 60 samples for each, as 2^28 u32 have, four standard deviations more
-/// still fit, and the few that are longer are merged; wider keys have smaller samples, and more of that. A sort of 2^28 u32
-/// on an H200: 7.45 ms with 2/3, 7.51 with 5/8, 7.61 with 5/9.
+/// The share of a block's capacity that a bucket should have. With 60 samples for each bucket, as for 2^28 u32, four
+/// standard deviations more still fit, and the few buckets that are longer are merged; wider keys have smaller samples,
+/// and more long buckets. A sort of 2^28 u32 on an H200 took 7.45 ms with 2/3, 7.51 with 5/8, and 7.61 with 5/9.
 const SHARE: (usize, usize) = (5, 8);
-/// Blocks on a multiprocessor where another sort may be taken: to launch one for each bucket takes 0.1 ms of 2^28 u64 even where
-/// there is nothing to do. Where this sort is taken, it is 2% slower so.
+/// Blocks per multiprocessor if another sort may be chosen instead: launching one for each bucket takes 0.1 ms for 2^28
+/// u64 even if there is nothing to do. If this sort is chosen, it is 2% slower this way.
 const EMBEDDED_BLOCKS: u32 = 128;
-/// Blocks on a multiprocessor of those that take more than one piece of work.
+/// Blocks per multiprocessor of kernels whose blocks take more than one piece of work.
 const RESIDENT: u32 = 2;
-/// Of a cut, in words of scratch.
+/// The size of a cut in words of scratch.
 const CUT_WORDS: usize = size_of::<GroupCut>() / size_of::<u32>();
 
 /// What is sorted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Keys {
     pub bytes: usize,
-    /// The body of `key_compare`, and whether it tells all keys apart that differ.
+    /// The body of `key_compare`, and whether only keys with the same bits compare as equal.
     pub compare: String,
     pub total: bool,
-    /// Whether indices move with the keys. In the end they bring a payload of this size in bytes, or are the result if it is 0.
+    /// Whether indices move with the keys. In the end they fetch a payload of this many bytes, or are the result if it
+    /// is 0.
     pub placed: Option<usize>,
 }
 
@@ -91,7 +94,7 @@ impl Keys {
         self.placed.unwrap_or(0)
     }
 
-    /// Of what items move by.
+    /// The bytes by which items move.
     fn word_bytes(&self) -> usize {
         let divides = |&by: &usize| !self.is_placed() && self.bytes.is_multiple_of(by);
         [16, 8].into_iter().find(divides).unwrap_or(4)
@@ -134,23 +137,23 @@ impl Keys {
 impl Gpu {
     /// Enqueues a sort by comparison alone, in place, and does not wait.
     ///
-    /// A sample sort: two levels of splitters, and a merge sort of each bucket in a block. Keys are read five times and
-    /// written three times; some 28 comparisons a key decide, for 2^28 of them. Scratch: a copy of the keys and about
-    /// 1% more, for keys of 64 bytes 2%; of few keys that one block sorts, no copy. Not stable: keys of which neither
-    /// goes before the other come out by their bits. Buckets that no sample tells to be too long are merged by one
-    /// block each, which takes long where many keys are in such; of keys of 64 bytes there are more and more from some
-    /// 2^24 on.
+    /// This is a sample sort: two levels of splitters, then a merge sort of each bucket in a block. Keys are read five
+    /// times and written three times; 2^28 keys take about 28 comparisons each. Scratch: a copy of the keys and about
+    /// 1% more, or 2% for keys of 64 bytes; no copy if one block sorts all keys. Not stable: keys that compare as equal
+    /// come out by their bits. Buckets that turn out too long, which the sample did not show, are merged by one block
+    /// each, which takes long if many keys are in them; for keys of 64 bytes there are more and more of these from
+    /// about 2^24 keys on.
     ///
     /// Source: Leischner, Osipov and Sanders, "GPU sample sort" (2010), with equality buckets.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for keys of other sizes than [`Compared`] says, not aligned to their size as far as 16 bytes
-    /// go, or more than 2^32 - 2^16; [`Error::Memory`] if the device has too little free for the scratch;
-    /// [`Error::Device`] if a kernel is not available, which includes a comparison that does not compile. The keys are as
-    /// they were then.
+    /// [`Error::Unsupported`] for keys of other sizes than [`Compared`] allows, keys not aligned to their size (or 16
+    /// bytes, if that is less), or more than 2^32 - 2^16 of them; [`Error::Memory`] if the device has too little free
+    /// for the scratch; [`Error::Device`] if a kernel is not available, for example because the comparison does not
+    /// compile. The keys are as they were then.
     ///
     /// # Safety
-    /// Nothing else uses the keys until the sort is done. The stream is of this engine's device.
+    /// Nothing else uses the keys until the sort is done. The stream belongs to this engine's device.
     pub unsafe fn sort_by_comparison<K: Compared>(
         &self,
         stream: &Stream,
@@ -158,14 +161,16 @@ impl Gpu {
         order: Order,
     ) -> Result<Pending<'_>, Error> {
         let sorted = Keys::of::<K>(order, None);
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sample_sort(stream, keys.address(), keys.len(), 0, &sorted) }
     }
 
-    /// [`Gpu::sort_by_comparison`] where each payload, of any multiple of 4 bytes, moves with its key. Stable.
+    /// [`Gpu::sort_by_comparison`] of keys with payloads. Each payload, of any multiple of 4 bytes, moves with its key.
+    /// Stable.
     ///
-    /// Keys move with their indices of 4 bytes, and fetch their payload in the end, at random. Scratch: two copies of keys
-    /// with indices, one of the payload, and about 1% more. NaNs are told apart by their bits, whatever the order says.
+    /// Keys move with their indices of 4 bytes, which fetch the payload in the end, by random access. Scratch: two
+    /// copies of keys with indices, one of the payload, and about 1% more. NaNs are always told apart by their bits,
+    /// whatever the order says.
     ///
     /// # Errors
     /// As [`Gpu::sort_by_comparison`]; [`Error::LengthMismatch`]; [`Error::Unsupported`] for payloads of other sizes, or not
@@ -190,13 +195,13 @@ impl Gpu {
             )));
         }
         let sorted = Keys::of::<K>(order, Some(payload_bytes));
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sample_sort(stream, keys.address(), keys.len(), payload.address(), &sorted) }
     }
 
     /// Enqueues an argsort by comparison alone: writes the indices of the keys in order. The keys stay as they are. Stable.
     ///
-    /// Scratch: two copies of the keys with their indices, and about 1% more. NaNs as for
+    /// Scratch: two copies of the keys with their indices, and about 1% more. NaNs are ordered as by
     /// [`Gpu::sort_pairs_by_comparison`].
     ///
     /// # Errors
@@ -213,11 +218,11 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         same_length("indices", keys.len(), indices.len())?;
         let sorted = Keys::of::<K>(order, Some(0));
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sample_sort(stream, keys.address(), keys.len(), indices.address(), &sorted) }
     }
 
-    /// Sorts `n` keys at an address, with what is at the address of the payload.
+    /// Sorts `n` keys at an address, and what is at the address of the payload.
     ///
     /// # Safety
     /// As [`Gpu::sort_pairs_by_comparison`].
@@ -234,13 +239,13 @@ impl Gpu {
             return self.pending(stream);
         }
         let scratch = scratch(stream, sample_sort_words(n, sorted, self.device().properties()))?;
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { SampleSort::new(self, (keys, n, payload), sorted, scratch.view(), 0)?.enqueue(stream)? };
         self.pending(stream)
     }
 }
 
-/// Words of scratch that a sample sort takes on such a device.
+/// Words of scratch that a sample sort takes on this device.
 pub(crate) fn sample_sort_words(n: usize, sorted: &Keys, device: &Properties) -> usize {
     Layout::new(n, Shape::new(n, sorted, device), sorted).words
 }
@@ -249,12 +254,12 @@ pub(crate) fn sample_sort_words(n: usize, sorted: &Keys, device: &Properties) ->
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     shaped: Shaped,
-    /// `None` if a block sorts all.
+    /// `None` if one block sorts all keys.
     levels: Option<[Cut; 2]>,
     multiprocessors: u32,
 }
 
-/// The blocks, and what they have room for.
+/// The blocks, and how much they hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Shaped {
     blocks: Blocks,
@@ -271,7 +276,7 @@ struct Cut {
 }
 
 impl Cut {
-    /// Nodes of a tree, the first of which is none.
+    /// Nodes of a tree; the first is not used.
     fn nodes(self) -> usize {
         nodes(self.most_ways)
     }
@@ -306,7 +311,7 @@ impl Shape {
         let share = shaped.capacity() * SHARE.0 / SHARE.1;
         let buckets = n.div_ceil(share);
         let ways = buckets.isqrt().next_power_of_two().clamp(2, most_ways);
-        // Groups of the first level differ by more: all of them have one sample.
+        // Groups of the first level differ more in length, because one sample serves all of them.
         let next_ways = (2 * buckets.div_ceil(ways)).clamp(2, most_ways);
         let first = Cut { groups: 1, most_ways: ways, share: n.div_ceil(ways) };
         let second = Cut { groups: 2 * ways, most_ways: next_ways, share };
@@ -354,30 +359,30 @@ impl Shaped {
         struct_bytes(&[numbers(size_of::<u32>(), self.blocks.moving.0 / 32)])
     }
 
-    /// Bytes of `splitters::Pieces`, but for its items.
+    /// Bytes of `splitters::Pieces`, without its items.
     fn counting_shared(self, ways: usize) -> usize {
         let of_buckets = 2 * ways * (size_of::<u64>() + size_of::<u32>());
         nodes(ways) * self.item_bytes + of_buckets + self.sums_of_warps()
     }
 
-    /// Bytes of all of it.
+    /// Bytes of `splitters::Pieces`.
     fn moving_shared(self, ways: usize) -> usize {
         self.counting_shared(ways) + self.tile() * (self.item_bytes + size_of::<u16>())
     }
 }
 
-/// Where everything lies in the scratch, in words.
+/// Where each part of the scratch lies, in words.
 struct Layout {
     words: usize,
     left_count: Range<usize>,
     ends: [Range<usize>; 2],
     left: Range<usize>,
-    /// Of each level.
+    /// One for each level.
     tiles_before: [Range<usize>; 2],
     cuts: [Range<usize>; 2],
     trees: [Range<usize>; 2],
     copy: Range<usize>,
-    /// Where keys and indices lie together, and a copy of the payload.
+    /// Where keys lie together with indices, and a copy of the payload.
     items: Range<usize>,
     fetched: Range<usize>,
 }
@@ -386,14 +391,14 @@ impl Layout {
     fn new(n: usize, shape: Shape, sorted: &Keys) -> Layout {
         let mut words = 0;
         let mut take = |count: usize| {
-            // Each begins where 16 bytes do.
+            // Each begins at a multiple of 16 bytes.
             let start = words;
             words += count.next_multiple_of(4);
             start..start + count
         };
         let levels = shape.levels.map_or([None; 2], |levels| levels.map(Some));
         let mut of_each = |count: &dyn Fn(Cut) -> usize| levels.map(|level| take(level.map_or(0, count)));
-        // The last place of the ends is the start of none.
+        // The last of the ends has no bucket that starts at it.
         let ends = of_each(&|cut| 2 * (cut.buckets() + 1));
         let tiles_before = of_each(&|cut| cut.groups + 1);
         let cuts = of_each(&|cut| CUT_WORDS * cut.groups);
@@ -413,12 +418,13 @@ impl Layout {
 struct SampleSortKernels {
     shape: Shaped,
     sorted: Keys,
-    /// Whether a block does not sort all.
+    /// Whether the keys are cut, because one block does not sort them all.
     is_cut: bool,
 }
 
 impl KernelSet for SampleSortKernels {
-    /// Of the end: sort_buckets, sort_left. Of each level: plan_groups, choose_splitters, count_items, place_buckets, move_items.
+    /// Of the end: sort_buckets, sort_left. Of each level: plan_groups, choose_splitters, count_items, place_buckets,
+    /// move_items.
     fn instances(&self) -> Vec<Vec<Instance>> {
         let SampleSortKernels { shape, ref sorted, is_cut } = *self;
         let Blocks { moving, sorting, sampling, .. } = shape.blocks;
@@ -441,7 +447,7 @@ impl KernelSet for SampleSortKernels {
             defines: finishing.clone(),
         });
         let mut steps = vec![finishing.to_vec()];
-        // Keys alone are items from the first.
+        // Keys alone are items from the start.
         let levels = if sorted.is_placed() { ["FIRST", "NEXT"] } else { ["NEXT"; 2] };
         for level in levels.into_iter().take(if is_cut { 2 } else { 0 }) {
             let defines = with(&[
@@ -478,8 +484,8 @@ pub(super) struct SampleSort<'a> {
 }
 
 impl<'a> SampleSort<'a> {
-    /// Of `n` keys at an address, with what is at the address of the payload. Its scratch has [`sample_sort_words`]. With the
-    /// address of a profile, it sorts only where that says so.
+    /// Prepares a sort of `n` keys at an address, and of what is at the address of the payload. The scratch must have
+    /// [`sample_sort_words`]. If the address of a profile is given, the sort runs only if the profile says so.
     pub fn new(
         gpu: &Gpu,
         (keys, n, payload): (u64, usize, u64),
@@ -502,7 +508,7 @@ impl<'a> SampleSort<'a> {
         let SampleSort { n, shape, kernels, layout, scratch, .. } = self;
         let at = |range: &Range<usize>| scratch.range(range.clone()).address();
         let fetched = scratch.range(layout.fetched.clone());
-        // SAFETY: the payload has as many words as there is room for in its copy.
+        // SAFETY: the payload has as many words as its copy.
         stream.copy_within(fetched, unsafe { View::from_raw(self.payload, fetched.len()) })?;
         stream.fill(scratch.range(layout.left_count.clone()), 0)?;
         let items = if self.is_placed { at(&layout.items) } else { self.keys };
@@ -527,7 +533,7 @@ impl<'a> SampleSort<'a> {
             };
             let ends = layout.ends[0].start..layout.ends[1].end;
             stream.fill(scratch.range(ends), 0)?;
-            // SAFETY: as the caller states; the items go to the copy and back.
+            // SAFETY: the caller guarantees it; the items go to the copy and back.
             unsafe {
                 self.cut(stream, &kernels[1], first, level(0, first, self.keys, copy, 0))?;
                 self.cut(stream, &kernels[2], second, level(1, second, copy, items, at(&layout.ends[0])))?;
@@ -545,8 +551,8 @@ impl<'a> SampleSort<'a> {
             threads: threads as u32,
             shared: shape.shaped.sorting_shared(),
         };
-        // SAFETY: these are the kernels' arguments; they stay within the items and the scratch. The engine keeps the
-        // kernels.
+        // SAFETY: these are the kernels' arguments; the kernels stay within the items and the scratch. The engine keeps
+        // the kernels.
         unsafe {
             sort_buckets.launch(stream, launch, (arrays, buckets, left, left_count))?;
             if shape.levels.is_some() {
@@ -592,7 +598,7 @@ impl<'a> SampleSort<'a> {
         Ok(())
     }
 
-    /// The blocks of a launch with this many pieces of work.
+    /// The number of blocks of a launch with this many pieces of work.
     fn blocks(&self, pieces: u64) -> Result<u32, Error> {
         let most = if self.profile == 0 { u32::MAX } else { self.shape.multiprocessors * EMBEDDED_BLOCKS };
         Ok(blocks(pieces)?.min(most))

@@ -8,9 +8,9 @@ use super::items::{Items, Low};
 use crate::gpu::kernels::array::{CELLS, Cells, CodeRange};
 use crate::gpu::kernels::{Define, File, Instance, numbers, struct_bytes};
 
-/// Numbers of buckets that keys can be moved to.
+/// How many buckets keys can be moved to.
 struct Limits {
-    /// Of a group's number of buckets.
+    /// Bits of the number of buckets in a group.
     bits: RangeInclusive<u32>,
     groups: usize,
 }
@@ -18,76 +18,82 @@ struct Limits {
 impl Limits {
     fn of(items: Items) -> Limits {
         match items.low {
-            // A digit for the group, and one for the bucket in it.
+            // One digit for the group, and one for the bucket in it.
             Low::Beside(_) => Limits { bits: 8..=8, groups: 1 << 8 },
-            // Groups of at least two warps, and at most a thread each.
+            // A group has at least two warps, and there is at most one group per thread.
             _ => Limits { bits: 6..=9, groups: PARTITION_BLOCK as usize },
         }
     }
 
-    /// The most that are counted in so many slices.
+    /// The most buckets that can be counted in this many slices.
     fn most(&self, counters: usize, slices: usize) -> usize {
         (slices * counters).min(self.groups << self.bits.end())
     }
 }
 
-/// More buckets than there are counters for are counted in slices, so many at most: each takes a read of the keys, buckets
-/// too long for a block two reads and two writes.
+/// If there are more buckets than counters, they are counted in at most this many slices. Each slice takes a read of
+/// the keys; buckets that are too long for a block would take two reads and two writes.
 const MOST_SLICES: usize = 3;
 
-/// Of buckets for evenly spread keys, how many there are in all. Half a binade of normal floats has keys in its first bucket 1.3
-/// times as dense as on average.
+/// How many buckets there are in all, as a multiple of the buckets for evenly spread keys. Half a binade of normal
+/// floats has keys that are 1.3 times as dense in its first bucket as on average.
 const SPARE: (usize, usize) = (4, 3);
 
-/// Threads of a block, the first that are enough: fewer wait less for one another, more take longer buckets, of which there
-/// are fewer to distribute to. The last are for devices of little shared memory. A sort of 2^28 u32 and u64 on an H200: 3.46
-/// and 5.57 ms with 512 threads, 3.48 and 5.87 with 256, 3.61 and 5.77 with 1024.
+/// Threads of a block; the first that are enough are taken. Fewer threads wait less for one another; more threads take
+/// longer buckets, so there are fewer buckets to distribute to. The last are for devices with little shared memory. A
+/// sort of 2^28 u32 and u64 on an H200 took 3.46 and 5.57 ms with 512 threads, 3.48 and 5.87 with 256, and 3.61 and
+/// 5.77 with 1024.
 const THREADS: [usize; 4] = [512, 1024, 256, 128];
-/// The same where something goes beside the keys: of smaller blocks a multiprocessor has shared memory for more.
+/// The same if something moves with the keys: a multiprocessor has shared memory for more blocks if they are smaller.
 const THREADS_BESIDE: [usize; 7] = [256, 320, 384, 512, 768, 1024, 128];
-/// Items of a thread, as many as 64 registers hold; with 20 and 256 threads, 3.54 and 6.14 ms.
+/// Items per thread, as many as 64 registers hold. With 20 items and 256 threads, the sorts above took 3.54 and 6.14
+/// ms.
 const ROW: usize = 16;
 
-/// Threads and rows of a block that sorts one small array alone: short rows, for a multiprocessor has nothing else to do.
+/// Threads and rows of a block that sorts one small array alone. Rows are short, because its multiprocessor has nothing
+/// else to do.
 const ALONE: [(usize, usize); 5] = [(256, 4), (512, 4), (1024, 4), (1024, 8), (1024, 16)];
 
 /// Threads of a block that moves a tile.
 pub(super) const PARTITION_BLOCK: u32 = 512;
-/// Words of keys that a thread of a pass holds in registers, as many as there is shared memory for. The first pass of
-/// 2^28 u32 by 226 groups on an H200: 0.79 ms with 24, 0.82 with 20, 0.89 with 16. A block takes one tile: with blocks that
-/// stay and load the next tile's keys while they write, two passes of u32 took 0.13 ms more, of u64 0.6.
+/// Words of keys that a thread of a pass holds in registers: the first for which there is shared memory. The first pass
+/// of 2^28 u32 to 226 groups on an H200 took 0.79 ms with 24, 0.82 with 20, and 0.89 with 16. A block takes one tile:
+/// with blocks that stay and load the keys of the next tile while they write, two passes took 0.13 ms more for u32, and
+/// 0.6 more for u64.
 const PARTITION_WORDS: [usize; 2] = [24, 16];
 
-/// How many buckets there are: groups of 2^bits.
+/// How many buckets there are: a number of groups, each of 2^bits buckets.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Buckets {
     pub bits: u32,
     pub groups: usize,
-    /// Those that evenly spread keys have: where keys are not, the others make up for what a sample does not show.
+    /// The groups that evenly spread keys need. The others make up for what a sample does not show.
     even_groups: usize,
     /// Groups that are counted at a time.
     slice: usize,
 }
 
 impl Buckets {
-    /// For so many keys, and blocks that sort a bucket each, where so many are counted at a time.
+    /// Chooses the buckets for this many keys and for blocks that sort one bucket each, if `counters` buckets are
+    /// counted at a time.
     fn new(keys: usize, block: Block, counters: usize, limits: &Limits) -> Buckets {
         let most = limits.most(counters, MOST_SLICES);
         let wanted = (keys / block.bucket_keys()).clamp(1, most);
         let half = wanted.next_power_of_two().ilog2().div_ceil(2);
         let bits = half.clamp(*limits.bits.start(), *limits.bits.end());
         let slice = counters >> bits;
-        // Never fewer buckets than wanted, where there is room for them: few keys more would be too many for a block.
+        // Never fewer buckets than wanted, if there is room for them: only a few keys more would be too many for a
+        // block.
         let groups = wanted.div_ceil(1 << bits);
         let most = if wanted > counters { (MOST_SLICES * slice).min(limits.groups) } else { slice };
         let even_groups = groups.min(most).max(1);
-        // More must not be more slices.
+        // More groups must not lead to more slices.
         let spare = if even_groups > slice { even_groups } else { slice.min(limits.groups) };
         let groups = (even_groups * SPARE.0 / SPARE.1).clamp(even_groups, spare.max(even_groups));
         Buckets { bits, groups, even_groups, slice }
     }
 
-    /// As many as evenly spread keys have.
+    /// The number of buckets that evenly spread keys need.
     pub fn even(self) -> usize {
         self.even_groups << self.bits
     }
@@ -96,18 +102,18 @@ impl Buckets {
         self.groups << self.bits
     }
 
-    /// Groups of each slice.
+    /// The groups of each slice.
     pub fn slices(self) -> impl Iterator<Item = Range<usize>> {
         (0..self.groups).step_by(self.slice).map(move |first| first..self.groups.min(first + self.slice))
     }
 }
 
-/// The buckets that a block has counters for, of two bytes each, in so many bytes of shared memory.
+/// The number of buckets for which a block has counters, of two bytes each, in this many bytes of shared memory.
 fn counters(shared: usize) -> usize {
     (shared - size_of::<Cells>()) / 2
 }
 
-/// What decides on how many buckets, keys and threads there are.
+/// The numbers of buckets, keys and threads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub buckets: Buckets,
@@ -118,7 +124,7 @@ pub(super) struct Shape {
 /// What its kernels are instantiated for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Blocks {
-    /// That sorts a bucket.
+    /// The block that sorts a bucket.
     pub finishing: Block,
     /// Whether buckets are counted in slices.
     pub is_sliced: bool,
@@ -142,7 +148,7 @@ impl Shape {
         Shape { buckets, blocks, multiprocessors: device.multiprocessors }
     }
 
-    /// The same with so many buckets, too many to be counted at once.
+    /// The same with this many buckets, which are too many to be counted at once.
     #[cfg(test)]
     pub fn sliced(self, buckets: usize) -> Shape {
         let bits = 6;
@@ -151,14 +157,14 @@ impl Shape {
         Shape { buckets: Buckets { bits, groups, even_groups: groups, slice: 4 }, blocks, ..self }
     }
 
-    /// Whether hardly a bucket is too long for a block, if keys are spread evenly.
+    /// Whether hardly any bucket is too long for a block, if keys are spread evenly.
     pub fn holds(self, n: usize) -> bool {
         n / self.buckets.even() <= self.blocks.finishing.bucket_keys()
     }
 }
 
 impl Blocks {
-    /// A pass that moves such items.
+    /// A pass that moves these items.
     pub fn pass(self, items: Items, step: &str) -> Instance {
         let mut defines = items.defines();
         defines.push(("SORTIE_THREADS", PARTITION_BLOCK.to_string()));
@@ -168,7 +174,7 @@ impl Blocks {
         Instance { kernel: "partition", file: File::Partition, defines }
     }
 
-    /// Words of a code with atomics.
+    /// Words of a code, as needed for atomics.
     pub fn code_words(self) -> usize {
         self.item_bytes.div_ceil(size_of::<u32>())
     }
@@ -183,7 +189,7 @@ impl Blocks {
     }
 }
 
-/// Bytes of `partition::Shared`, with rows of so many items.
+/// Bytes of `partition::Shared`, with rows of this many items.
 fn partition_shared(row: usize, item_bytes: usize) -> usize {
     let threads = PARTITION_BLOCK as usize;
     // The group and its tiles come before the cells.
@@ -195,16 +201,17 @@ fn partition_shared(row: usize, item_bytes: usize) -> usize {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Block {
     pub threads: usize,
-    /// Items of a thread.
+    /// Items per thread.
     row: usize,
     item_bytes: usize,
-    /// Of a word of what goes beside each, if anything does.
+    /// Bytes of a word of what moves with each key, if anything does.
     word_bytes: Option<usize>,
 }
 
 impl Block {
-    /// One for so many of these items, on a device whose blocks have so many bytes of shared memory: the first that is enough
-    /// in the first of these numbers of buckets for which any is, else the largest.
+    /// A block for `n` of these items, on a device whose blocks have this much shared memory. Of the given numbers of
+    /// buckets, the first for which any block is large enough counts, with its first such block; if there is none, the
+    /// largest block is taken.
     pub fn new(n: usize, items: Items, buckets: impl IntoIterator<Item = usize>, shared: usize) -> Block {
         let item_bytes = items.bytes();
         let (threads, word_bytes): (&[usize], _) = match items.low {
@@ -219,7 +226,8 @@ impl Block {
         *buckets.into_iter().find_map(enough).or_else(largest).unwrap_or(&blocks[blocks.len() - 1])
     }
 
-    /// The smallest one that sorts so many keys of these bytes at once, with such words beside them, if there is any.
+    /// The smallest block that sorts `n` keys of this many bytes at once, with words of this size moved along, if there
+    /// is any.
     pub fn of_all(n: usize, item_bytes: usize, word_bytes: usize, shared: usize) -> Option<Block> {
         ALONE
             .map(|(threads, row)| Block { threads, row, item_bytes, word_bytes: Some(word_bytes) })
@@ -231,12 +239,12 @@ impl Block {
         self.threads * self.row
     }
 
-    /// Keys that a bucket has if they are spread evenly: with as many buckets as there can be, hardly one is too long.
+    /// Keys that a bucket has if they are spread evenly: with as many buckets as there can be, hardly any is too long.
     pub fn bucket_keys(self) -> usize {
         self.capacity() - 7 * self.capacity().isqrt()
     }
 
-    /// Bytes of `finish_buckets::Shared`, or of `finish_stable::Shared`.
+    /// Bytes of `finish_buckets::Shared` or of `finish_stable::Shared`.
     pub fn shared(self) -> usize {
         let (warps, rows, item) = (self.threads / 32, self.threads * (self.row | 1), self.item_bytes.max(4));
         let range = (size_of::<CodeRange>(), align_of::<CodeRange>(), 1);
@@ -258,7 +266,7 @@ impl Block {
         ])
     }
 
-    /// What `bins.cuh` is instantiated for.
+    /// The macros that `bins.cuh` is instantiated with.
     pub fn defines(self) -> [Define; 3] {
         [
             ("SORTIE_THREADS", self.threads.to_string()),
@@ -280,7 +288,7 @@ pub(super) mod tests {
     use crate::Order;
     use crate::key::Code;
 
-    /// As an H200, with so much shared memory a block.
+    /// A device like an H200, with this much shared memory per block.
     pub fn device(shared_per_block: usize) -> Properties {
         Properties {
             name: "a device".into(),
@@ -304,7 +312,7 @@ pub(super) mod tests {
         shape
     }
 
-    /// Of 2^31 keys every bucket was once too long: the smallest block was taken where there were slices.
+    /// With 2^31 keys every bucket was once too long, because the smallest block was taken if there were slices.
     #[test]
     fn buckets_fit_their_blocks_however_many_keys_there_are() {
         for key_bytes in [4, 8] {
@@ -320,7 +328,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Where none is enough, the largest block still has the fewest buckets that are too long.
+    /// If no block is large enough, the largest one still leaves the fewest buckets that are too long.
     #[test]
     fn the_largest_block_takes_what_is_too_much_for_any() {
         let most = super::super::items::MOST_KEYS;
@@ -330,7 +338,7 @@ pub(super) mod tests {
         assert!(wide(3_000_000_000) > wide(1 << 28));
     }
 
-    /// There were four where the buckets of one slice are no whole number of groups.
+    /// There were once four slices if the buckets of one were not a whole number of groups.
     #[test]
     fn slices_are_no_more_than_allowed_in_little_shared_memory() {
         for log in 24..32 {

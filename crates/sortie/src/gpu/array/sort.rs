@@ -62,7 +62,7 @@ impl Gpu {
     /// as they were then. If the device fails later, they are unspecified.
     ///
     /// # Safety
-    /// Nothing else uses the keys until the sort is done. The stream is of this engine's device.
+    /// Nothing else uses the keys until the sort is done. The stream belongs to this engine's device.
     pub unsafe fn sort<K: TotalOrder + Pod>(
         &self,
         stream: &Stream,
@@ -70,7 +70,7 @@ impl Gpu {
         order: Order,
     ) -> Result<Pending<'_>, Error> {
         let wanted = Wanted { beside: Beside::Nothing, code: code::<K>()?, order };
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), 0, wanted) }
     }
 
@@ -112,7 +112,7 @@ impl Gpu {
         order: Order,
     ) -> Result<Pending<'_>, Error> {
         let payload = DevicePayload::of(keys.len(), payload)?;
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sort_array_of_pairs(stream, keys, payload, order, true) }
     }
 
@@ -135,7 +135,7 @@ impl Gpu {
         order: Order,
     ) -> Result<Pending<'_>, Error> {
         let payload = DevicePayload::of(keys.len(), payload)?;
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sort_array_of_pairs(stream, keys, payload, order, false) }
     }
 
@@ -156,14 +156,14 @@ impl Gpu {
         if stable {
             order.carries_on_gpu(wanted.code)?;
         }
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sort_array(stream, keys.cast::<K::Bits>(), payload.address, wanted) }
     }
 
-    /// Any of the sorts above, for the bits of keys of this code.
+    /// Any of the sorts above, for the bits of keys with this code.
     ///
     /// # Safety
-    /// As there.
+    /// As those sorts.
     pub(crate) unsafe fn sort_array<B: Bits>(
         &self,
         stream: &Stream,
@@ -172,14 +172,14 @@ impl Gpu {
         wanted: Wanted,
     ) -> Result<Pending<'_>, Error> {
         let way = self.way::<B>(keys.len(), wanted, Algorithm::Auto)?;
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sort_array_by(way, stream, keys, payload, wanted) }
     }
 
     /// The same, in this way.
     ///
     /// # Safety
-    /// As there.
+    /// As those sorts.
     pub(crate) unsafe fn sort_array_by<B: Bits>(
         &self,
         way: ArrayWay,
@@ -191,7 +191,7 @@ impl Gpu {
         let n = keys.len();
         let Wanted { beside, code, order } = wanted;
         check_workspace(stream, || self.array_words::<B>(&way, n, wanted))?;
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe {
             match way {
                 ArrayWay::Digits(items) if stream.workspace_bytes().is_none() => {
@@ -261,11 +261,11 @@ impl Gpu {
         items: Items,
     ) -> Result<Pending<'_>, Error> {
         if let Low::Beside(moving) = items.low {
-            // SAFETY: as the caller states.
+            // SAFETY: the caller guarantees it.
             return unsafe { self.sort_stably(stream, keys, payload, (items, moving)) };
         }
         let shape = Shape::new(keys.len(), items, self.device().properties());
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sort_shaped(shape, stream, keys, payload, items) }
     }
 
@@ -338,7 +338,7 @@ impl Gpu {
             },
             copy,
         };
-        // SAFETY: as the caller states; items that are not the keys are where they are distributed to.
+        // SAFETY: the caller guarantees it; items that are not the keys are where they are distributed to.
         unsafe {
             if items.are_alone() {
                 return self.enqueue_steps(&steps, keys, items);
@@ -348,7 +348,7 @@ impl Gpu {
         }
     }
 
-    /// Enqueues all steps, for items that are keys of their own in these places.
+    /// Enqueues all steps, for items that are keys of their own at these addresses.
     ///
     /// # Safety
     /// As [`Gpu::sort_pairs`].
@@ -364,7 +364,7 @@ impl Gpu {
         let rest = Rest { offsets: finish.left.offsets(), longest: n as u64, shortest: longest, copy: *copy };
         let moved = Moved { keys: placed, payload: 0, kind: Payload::None };
         let rest = self.prepare_rest(stream, moved, rest, items.code, items.order)?;
-        // SAFETY: as the caller states. Keys that are not settled fall into the buckets.
+        // SAFETY: the caller guarantees it. Keys that are not settled fall into the buckets.
         unsafe {
             uneven.clear(stream)?;
             job.counting.profile()?;
@@ -389,7 +389,7 @@ impl Gpu {
     }
 }
 
-/// What the kernels of a distribution depend on, and of the passes over uneven keys.
+/// What the kernels of a distribution, and of the passes over uneven keys, depend on.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct DigitKernels {
     items: Items,
@@ -470,7 +470,7 @@ impl UnevenSort<'_> {
     /// # Safety
     /// As [`Gpu::sort_pairs`].
     unsafe fn enqueue(&self, stream: &Stream) -> Result<(), Error> {
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe {
             match self {
                 UnevenSort::Passes(passes) => passes.enqueue(stream),
@@ -524,7 +524,7 @@ impl Wanted {
     }
 }
 
-/// What goes with the keys where they are a segment.
+/// What moves with the keys if they are sorted as a segment.
 fn in_segments(beside: Beside) -> Payload {
     match beside {
         Beside::Nothing => Payload::None,
@@ -533,8 +533,8 @@ fn in_segments(beside: Beside) -> Payload {
     }
 }
 
-/// Words of each part of the scratch: the tables, a copy of the items, and another of them where they are not the keys. Each
-/// begins where 16 bytes do.
+/// The words of each part of the scratch: the tables, a copy of the items, and a second copy if the items are not the
+/// keys. Each begins at a multiple of 16 bytes.
 struct Parts([usize; 3]);
 
 impl Parts {
@@ -543,13 +543,13 @@ impl Parts {
         Parts([Tables::words(shape), copy, if items.are_alone() { 0 } else { copy }])
     }
 
-    /// Words of all. What sorts uneven keys has all but the tables, and more where that is too little for it.
+    /// The words of all parts. The sort of uneven keys uses all but the tables, and gets more if that is too little.
     fn words(&self, uneven: usize) -> usize {
         let [tables, copies @ ..] = self.0;
         tables + uneven.max(copies.iter().sum())
     }
 
-    /// All but the tables.
+    /// All parts but the tables.
     fn of<'a>(&self, scratch: &'a Buffer<u32>) -> [View<'a, u32>; 2] {
         let mut start = self.0[0];
         [1, 2].map(|part| {
@@ -564,7 +564,7 @@ mod tests {
     use super::*;
     use crate::gpu::on_bench::on_bench;
 
-    /// As those of more keys than there are counters for buckets: on an H200 some 2^30.7.
+    /// As with more keys than there are counters for buckets, on an H200 from about 2^30.7 keys on.
     #[test]
     fn buckets_that_are_counted_in_slices() {
         let mut random = fastrand::Rng::with_seed(1);

@@ -1,11 +1,11 @@
-//! Pairs and indices by a stable distribution, or where they are few by one block.
+//! Pairs and indices, sorted by a stable distribution or, if they are few, by one block.
 //!
-//! The distribution: two passes of a sort by digits put the keys in order of their buckets' numbers,
-//! and blocks sort the buckets.
+//! The distribution is two passes of a sort by digits, which put the keys in order of the numbers of their buckets.
+//! Then blocks sort the buckets.
 //!
-//! Source: Stehle and Jacobsen, "A memory bandwidth-efficient hybrid radix sort on GPUs" (2017), section 4, for buckets that end
-//! in a block; here the passes over the leading digits are those of a sort by the lowest digit first, so nothing waits for
-//! counts of single buckets.
+//! Source: Stehle and Jacobsen, "A memory bandwidth-efficient hybrid radix sort on GPUs" (2017), section 4, for buckets
+//! that end in a block. Here the passes over the leading digits are those of a sort by the lowest digit first, so
+//! nothing waits for counts of single buckets.
 
 use sortie_device::{Kernel, Launch, Properties, Stream, View};
 
@@ -24,7 +24,8 @@ use crate::gpu::segments::{Moved, Payload, Rest, listed_words};
 use crate::gpu::{Gpu, Pending};
 use crate::key::Bits;
 
-/// Blocks on a multiprocessor that sort buckets: one for each took 50 us of 2^28 keys where no bucket is to be sorted.
+/// Blocks per multiprocessor that sort buckets: with one for each bucket, 2^28 keys took 50 us even if there was no
+/// bucket to sort.
 const FINISHING_BLOCKS: u32 = 32;
 
 /// Words of each piece of scratch.
@@ -65,7 +66,7 @@ impl KernelSet for StableKernels {
     }
 }
 
-/// The one kernel of few keys depends on this.
+/// What the one kernel for few keys depends on.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct BlockKernel {
     items: Items,
@@ -80,7 +81,7 @@ impl KernelSet for BlockKernel {
 }
 
 impl Gpu {
-    /// Sorts keys, and what is at the address of the payload; or writes their indices there.
+    /// Sorts keys and what is at the address of the payload, or writes their indices there.
     ///
     /// # Safety
     /// As [`Gpu::sort_pairs`].
@@ -95,7 +96,7 @@ impl Gpu {
         let device = self.device().properties();
         let shape = Shape::new(n, items, device);
         let passes = items.passes(n, device);
-        // Kernels first: what cannot be had is found out before any of them runs.
+        // Kernels first: if one is not available, that is found before any of them runs.
         let kernels =
             self.kernel_set(&StableKernels { items, moving, blocks: shape.blocks, sweep: passes.sweep })?;
         let [counting, sweeping, finishing] = &kernels[..] else { unreachable!("as many as steps") };
@@ -118,7 +119,7 @@ impl Gpu {
             transform,
         };
         let sorted = sweep.sorted();
-        // SAFETY: so many keys are there.
+        // SAFETY: there are this many keys.
         let moved = unsafe { View::<B>::from_raw(sorted.keys, n) };
         let moved = Moved { keys: moved, payload, kind: Payload::Moved(moving.bytes()) };
         let longest = n as u64;
@@ -127,8 +128,8 @@ impl Gpu {
         let rest = self.prepare_rest(stream, moved, rest, items.code, items.order)?;
         sweep.clear(stream)?;
         left.clear(stream)?;
-        // SAFETY: as the caller states. The arguments are the kernels'; they stay within keys, payload and tables. The engine
-        // keeps the kernels.
+        // SAFETY: the caller guarantees it. The arguments are those of the kernels, which stay within keys, payload and
+        // tables. The engine keeps the kernels.
         unsafe {
             counting.profile()?;
             counting.count(sweep.digits())?;
@@ -150,7 +151,7 @@ impl Gpu {
     /// The same by one block.
     ///
     /// # Safety
-    /// As [`Gpu::sort_pairs`]; the block takes so many keys.
+    /// As [`Gpu::sort_pairs`]; the block is large enough for these keys.
     pub(super) unsafe fn sort_in_block<B: Bits>(
         &self,
         stream: &Stream,
@@ -189,7 +190,8 @@ unsafe fn finish_buckets(
         threads: block.threads as u32,
         shared: block.shared(),
     };
-    // SAFETY: these are the kernel's arguments; the list has room for all that can be left. The engine keeps the kernel.
+    // SAFETY: these are the kernel's arguments; the list has room for everything that can be left. The engine keeps the
+    // kernel.
     unsafe {
         kernel.launch(
             counting.stream,

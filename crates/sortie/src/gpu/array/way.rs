@@ -1,4 +1,4 @@
-//! How one array is sorted: by which algorithm, from which numbers of keys on.
+//! How one array is sorted: which algorithm is used for how many keys.
 
 use sortie_device::Properties;
 
@@ -14,25 +14,29 @@ use crate::request::Beside;
 use crate::ways::DeviceWay;
 use crate::{Algorithm, Error, Order};
 
-/// Fewer keys for each multiprocessor are not distributed: the launches alone would take longer than their sort.
+/// With fewer keys for each multiprocessor, keys are not distributed: the launches alone would take longer than their
+/// sort.
 const DISTRIBUTE_FROM: usize = 1 << 15;
-/// Keys of up to 32 bits that fill the second level cache less often are not distributed: passes over what it holds take less.
-/// On an H200 2^24 u32 took 0.49 ms distributed and 0.36 by passes, u64 0.50 and 0.90.
+/// Keys of up to 32 bits are not distributed unless they fill the second level cache this many times: passes over what
+/// it holds take less time. On an H200, 2^24 u32 took 0.49 ms when distributed and 0.36 by passes; u64 took 0.50 and
+/// 0.90.
 const DISTRIBUTE_FROM_CACHES: u64 = 2;
-/// Fewer pairs, or indices, for each multiprocessor are one segment.
+/// With fewer for each multiprocessor, pairs and indices are sorted as one segment.
 const PAIRS_IN_PASSES_FROM: usize = 1 << 7;
-/// Fewer keys alone go through a network. On an H200 2^20 u32 took 91 us by it, 2^22 189.
+/// With fewer for each multiprocessor, keys alone go through a network. On an H200, 2^20 u32 took 91 us that way, and
+/// 2^22 took 189.
 const KEYS_IN_PASSES_FROM: usize = 1 << 12;
-/// Fewer keys alone are one segment: a block sorts them in one launch. More of them, too few to be distributed, a network.
+/// Fewer keys alone are sorted as one segment, by a block in one launch. From here on, as long as they are too few to
+/// be distributed or for passes, they go through a network.
 const NETWORK_FROM: usize = 1 << 13;
 
-/// No sort has more bytes of scratch a key.
+/// No sort takes more bytes of scratch per key.
 const MOST_BYTES_A_KEY: usize = 256;
 
 /// How one array is sorted.
 #[derive(Debug, Clone)]
 pub(crate) enum ArrayWay {
-    /// Distributed by digits to buckets that fit a block.
+    /// Distributed by digits to buckets that fit in a block.
     Digits(Items),
     /// By stable passes over digits.
     Passes(Passes),
@@ -40,16 +44,16 @@ pub(crate) enum ArrayWay {
     Network,
     /// Distributed by samples, by comparison alone.
     Samples(Keys),
-    /// With what goes beside them, in this block.
+    /// By this one block, with what moves with the keys.
     Block(Items, Moving, Block),
     /// As one segment: by a block, or in tiles that are merged.
     Segment,
-    /// The indices of a payload go with the keys in this way, and bring it in the end.
+    /// The indices of payloads move with the keys in this way, and fetch the payloads in the end.
     ByIndices { rows: Rows, indexed: Wanted, way: Box<ArrayWay> },
 }
 
 impl ArrayWay {
-    /// As plans say it.
+    /// The way's name in a plan.
     pub(crate) fn name(&self) -> DeviceWay {
         match self {
             ArrayWay::ByIndices { way, .. } => way.name(),
@@ -62,7 +66,7 @@ impl ArrayWay {
     }
 }
 
-/// What goes with the keys of one array, what these are, and in what order they are wanted.
+/// What moves with the keys of one array, what type these keys have, and the order that is wanted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
     pub beside: Beside,
@@ -70,7 +74,7 @@ pub(crate) struct Wanted {
     pub order: Order,
 }
 
-/// Fewer keys of so many bytes are not distributed.
+/// With fewer keys of this many bytes, keys are not distributed.
 fn distributed_from(key_bytes: usize, device: &Properties) -> usize {
     let launches = device.multiprocessors as usize * DISTRIBUTE_FROM;
     let caches = (DISTRIBUTE_FROM_CACHES * device.l2_bytes) as usize / key_bytes;
@@ -78,7 +82,7 @@ fn distributed_from(key_bytes: usize, device: &Properties) -> usize {
 }
 
 impl Wanted {
-    /// The way of `n` keys on this device, by this algorithm or whichever is fastest.
+    /// The way to sort `n` keys on this device, by this algorithm or whichever is fastest.
     pub(crate) fn way<B: Bits>(
         self,
         n: usize,
@@ -91,7 +95,7 @@ impl Wanted {
         }
         if let Some((rows, indexed)) = self.by_indices(n) {
             return Ok(match indexed.way::<B>(n, algorithm, device)? {
-                // By their indices anyway.
+                // Sorted by their indices in any case.
                 ArrayWay::Samples(_) => ArrayWay::Samples(self.compared::<B>()),
                 way => ArrayWay::ByIndices { rows, indexed, way: Box::new(way) },
             });
@@ -125,7 +129,7 @@ impl Wanted {
     fn by_indices(self, n: usize) -> Option<(Rows, Wanted)> {
         let Beside::Payload { bytes, stable } = self.beside else { return None };
         let rows = Rows::of(n, bytes)?;
-        // Equal keys come out in the order of such payloads, which is their own, unless a network sorts them.
+        // Equal keys come out in the order of their indices, which is the original order, unless a network sorts them.
         let stable = stable && n > MOST_KEYS;
         Some((rows, Wanted { beside: Beside::Payload { bytes: rows.index_bytes(), stable }, ..self }))
     }
@@ -143,7 +147,7 @@ impl Wanted {
         enough.then(|| Passes::new(n, swept, device))
     }
 
-    /// The block that sorts keys of 32 or 64 bits with what goes beside them, where it takes so many.
+    /// The block that sorts keys of 32 or 64 bits with what moves with them, if it is large enough.
     fn block<B: Bits>(self, n: usize, device: &Properties) -> Option<ArrayWay> {
         let Wanted { beside, code, order } = self;
         let moving = match beside {
@@ -157,7 +161,7 @@ impl Wanted {
         (n > 0 && key_bytes >= 4).then_some(ArrayWay::Block(items, moving, block))
     }
 
-    /// The items that go through a distribution, unless there are too few or too many keys, or too wide ones.
+    /// The items that go through a distribution, unless there are too few or too many keys, or they are too wide.
     fn items<B: Bits>(self, n: usize, device: &Properties) -> Option<Items> {
         let Wanted { beside, code, order } = self;
         let narrow = B::WIDTH <= 32;
@@ -170,7 +174,7 @@ impl Wanted {
         };
         let items = Items { key_bytes: size_of::<B>(), code, order, low };
         let distributed = (distributed_from(size_of::<B>(), device)..=MOST_KEYS).contains(&n);
-        // As many passes sort keys of 16 bits.
+        // Passes would sort keys of 16 bits in as few reads and writes.
         let pays = match low {
             Low::Nothing | Low::Payload => true,
             Low::Index => B::WIDTH > 16,
@@ -179,7 +183,7 @@ impl Wanted {
         (distributed && pays).then_some(items)
     }
 
-    /// Sorted by comparison.
+    /// The keys as they are sorted by comparison.
     pub(super) fn compared<B: Bits>(self) -> Keys {
         let placed = self.beside.placed_bytes();
         Keys { bytes: size_of::<B>(), compare: by_codes::<B>(self.code, self.order), total: true, placed }

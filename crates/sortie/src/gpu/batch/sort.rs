@@ -55,7 +55,7 @@ impl Gpu {
     ///
     /// # Safety
     /// Nothing else uses the keys or the offsets until the sort is done, and offsets are as [`DeviceSegments::Offsets`]
-    /// states. The stream is of this engine's device.
+    /// states. The stream belongs to this engine's device.
     pub unsafe fn sort_segments<K: TotalOrder + Pod>(
         &self,
         stream: &Stream,
@@ -64,7 +64,7 @@ impl Gpu {
         order: Order,
     ) -> Result<Pending<'_>, Error> {
         let moved = Moved { keys: keys.cast::<K::Bits>(), payload: 0, kind: Payload::None };
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sort_batch(stream, moved, segments, code::<K>()?, order) }
     }
 
@@ -102,12 +102,12 @@ impl Gpu {
         let (n, keys) = (keys.len(), keys.cast::<K::Bits>());
         let moving = |payload, bytes| Moved { keys, payload, kind: Payload::Moved(bytes) };
         let Some(rows) = Rows::of(n, each) else {
-            // SAFETY: as the caller states.
+            // SAFETY: the caller guarantees it.
             return unsafe { self.sort_batch(stream, moving(address, each), segments, code, order) };
         };
         let beside = Beside::Payload { bytes: each, stable: true };
         check_workspace(stream, || self.words_of_segments::<K::Bits>(n, segments, beside, code))?;
-        // SAFETY: as the caller states; the sort permutes what moves with the keys.
+        // SAFETY: the caller guarantees it; the sort permutes what moves with the keys.
         unsafe {
             self.sort_rows(stream, rows, address, |indices| {
                 let moved = moving(indices, rows.index_bytes());
@@ -145,7 +145,7 @@ impl Gpu {
         };
         check_indices(longest)?;
         let moved = Moved { keys: keys.cast::<K::Bits>(), payload: indices.address(), kind: Payload::Places };
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.sort_batch(stream, moved, segments, code::<K>()?, order) }
     }
 
@@ -169,10 +169,10 @@ impl Gpu {
         rows.map(Rows::words).into_iter().chain(way.words::<B>(content, keys, lie, device)).collect()
     }
 
-    /// Any of the sorts above, for the bits of keys of this code.
+    /// Any of the sorts above, for the bits of keys with this code.
     ///
     /// # Safety
-    /// As there.
+    /// As those sorts.
     unsafe fn sort_batch<B: Bits>(
         &self,
         stream: &Stream,
@@ -186,7 +186,7 @@ impl Gpu {
         let device = self.device().properties();
         let way = BatchWay::new::<B>(content, n, segments.lie(), device);
         if let BatchWay::Blocks = way {
-            // SAFETY: as the caller states.
+            // SAFETY: the caller guarantees it.
             return unsafe { self.sort_moved(stream, moved, segments, code, order) };
         }
         if let DeviceSegments::Length(length) = segments {
@@ -199,7 +199,7 @@ impl Gpu {
         // SAFETY: nothing else uses this memory, which is freed on the stream after the sort.
         let within = room.as_ref().map(|room| unsafe { stream.with_workspace(room.view().cast()) });
         let within = within.as_ref().unwrap_or(stream);
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe {
             match &way {
                 BatchWay::Blocks => unreachable!("they were sorted above"),
@@ -228,7 +228,7 @@ impl Gpu {
         for start in (0..moved.keys.len()).step_by(length) {
             let keys = moved.keys.range(start..start + length);
             let payload = moved.payload + (start * content.payload.bytes()) as u64;
-            // SAFETY: as the caller states.
+            // SAFETY: the caller guarantees it.
             drop(unsafe { self.sort_array_by(way.clone(), stream, keys, payload, wanted)? });
         }
         Ok(())
@@ -248,7 +248,7 @@ impl Gpu {
     ) -> Result<(), Error> {
         let Content { code, order, .. } = content;
         let kernels = self.kernel_set(&shape.kernels)?;
-        // SAFETY: as the caller states; the list of the long ones is kept until all is enqueued.
+        // SAFETY: the caller guarantees it; the list of the long ones is kept until all is enqueued.
         unsafe {
             match segments {
                 DeviceSegments::Length(length) => {
@@ -276,7 +276,7 @@ enum BatchWay {
 }
 
 impl BatchWay {
-    /// For `n` keys on this device.
+    /// The way to sort `n` keys on this device.
     fn new<B: Bits>(content: Content, n: usize, lie: Lie, device: &Properties) -> BatchWay {
         if B::WIDTH > 64 || n == 0 {
             return BatchWay::Blocks;
@@ -309,7 +309,7 @@ impl BatchWay {
         BatchWay::Blocks
     }
 
-    /// Words of each piece of scratch that it takes.
+    /// Words of each piece of scratch that this way takes.
     fn words<B: Bits>(&self, content: Content, n: usize, lie: Lie, device: &Properties) -> Vec<usize> {
         match self {
             BatchWay::Blocks => vec![segments_words(content, n, lie, device.shared_per_block)],
@@ -325,7 +325,7 @@ impl BatchWay {
     }
 }
 
-/// A segment's sort as that of an array.
+/// The sort of a segment, as that of an array.
 fn wanted(content: Content) -> Wanted {
     Wanted { beside: content.payload.beside(), code: content.code, order: content.order }
 }

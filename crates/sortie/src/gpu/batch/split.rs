@@ -1,9 +1,10 @@
-//! Segments too long for a block, distributed all at once.
+//! Distributes segments that are too long for a block, all at once.
 //!
-//! Two levels split each segment into buckets that a block sorts, by splitters from a sample of its own: how long segments are,
-//! and how their keys are spread, makes little difference. The first level moves keys to a copy, from where the buckets that
-//! fit a block are finished. The second brings back and splits what is longer. What no sample has shown to be too long
-//! still is merged. All of it is decided on the device: nothing is read back.
+//! Two levels split each segment into buckets that a block sorts, by splitters from a sample of that segment. The
+//! lengths of the segments, and how their keys are spread, make little difference. The first level moves keys to a
+//! copy; the buckets that fit in a block are finished from there. The second level moves longer buckets back and splits
+//! them. Buckets that are still too long, which no sample has shown, are merged. All of this is decided on the device:
+//! nothing is read back.
 
 use sortie_device::{Kernel, Launch, Properties, Stream, View};
 
@@ -20,7 +21,7 @@ use crate::gpu::segments::{Content, Moved, Payload, Rest, listed_words};
 use crate::key::Bits;
 
 const THREADS: usize = 512;
-/// Words of keys that a thread holds: the first that there is shared memory for.
+/// Words of keys that a thread holds: the first for which there is shared memory.
 const ROW_WORDS: [usize; 4] = [24, 16, 8, 4];
 /// `MOST_WAYS` and `SAMPLED` of split_segments.cu.
 const MOST_WAYS: usize = THREADS / 2;
@@ -28,7 +29,7 @@ const SAMPLED: usize = 4096;
 /// The share of a block's capacity that a bucket should have. With 64 samples for each, hardly one in a hundred is too long. On an H100 2^26
 /// f32 in 2^8 segments took 1.24 ms with 3/4, 1.36 with 5/8 and 1.43 with 1/2.
 const SHARE: (usize, usize) = (3, 4);
-/// Blocks on a multiprocessor, each of which takes one piece of work after the other.
+/// Blocks per multiprocessor, each of which takes one piece of work after another.
 const BLOCKS: u32 = 4;
 
 /// How segments are split.
@@ -44,14 +45,14 @@ pub(crate) struct SplitShape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct SplitKernels {
     items: Items,
-    /// That sorts a bucket.
+    /// The block that sorts a bucket.
     block: Block,
     /// Keys that a thread moves at a time.
     row: usize,
 }
 
 impl SplitShape {
-    /// For segments of these lengths, keys alone.
+    /// The shape for segments of these lengths, of keys alone.
     pub fn new(content: Content, shortest: usize, longest: usize, device: &Properties) -> SplitShape {
         let Content { key_bytes, code, order, .. } = content;
         let items = Items { key_bytes, code, order, low: Low::Nothing };
@@ -109,16 +110,17 @@ fn moved_shared(key_bytes: usize, row: usize) -> usize {
     ])
 }
 
-/// The tables of a level: the state, splits, cuts, the cut of each tile, trees, cursors, and what is placed.
+/// The tables of a level: the state, splits, cuts, the cut of each tile, trees, cursors, and placed buckets.
 struct Tables<'a>([View<'a, u32>; 7]);
 
 impl<'a> Tables<'a> {
-    /// Words of each. Each begins where 16 bytes do.
+    /// Words of each. Each begins at a multiple of 16 bytes.
     fn lengths(shape: SplitShape, n: usize) -> [usize; 7] {
         let words = |bytes: usize| bytes.div_ceil(size_of::<u32>()).next_multiple_of(4);
         let splits = n / shape.shortest + 1;
         let tiles = n / shape.tile() + splits;
-        // A segment has one bucket more than its shares, two at least; its nodes are that rounded up to a power of two.
+        // A segment has one bucket more than its shares, but at least two; the number of its nodes is that, rounded up
+        // to a power of two.
         let nodes = 2 * (n / shape.share() + 2 * splits);
         [
             words(size_of::<SplitState>()),
@@ -127,7 +129,7 @@ impl<'a> Tables<'a> {
             words(size_of::<u32>() * tiles),
             words(shape.key_bytes() * nodes),
             words(2 * size_of::<u64>() * nodes),
-            // Of two buckets for each node, one at least is of what equals a splitter, and may be empty.
+            // Each node has two buckets, at least one of which is for keys equal to a splitter and may be empty.
             words(2 * 2 * size_of::<u64>() * nodes),
         ]
     }
@@ -144,7 +146,7 @@ impl<'a> Tables<'a> {
         PlacedBuckets::listed(self.0[6].cast(), self.0[0].range(1..2))
     }
 
-    /// From one address to another; what is too long goes to the next level.
+    /// A level that moves keys from one address to the other; buckets that are too long go to the next level.
     fn level(&self, shape: SplitShape, from: u64, to: u64, next: Option<&Tables<'_>>) -> SplitLevel {
         let [state, splits, cuts, cut_of, trees, cursors, placed] = self.0.map(View::address);
         SplitLevel {
@@ -190,8 +192,8 @@ impl SplitKernels {
 }
 
 impl Gpu {
-    /// Enqueues the distribution of these segments, and the sort of their buckets. `long` is enqueued before: it says which
-    /// segments there are.
+    /// Enqueues the distribution of these segments, and the sort of their buckets. `long`, which lists the segments,
+    /// must have been enqueued before.
     ///
     /// # Safety
     /// As [`Gpu::sort_segments`].
@@ -228,7 +230,8 @@ impl Gpu {
         for tables in [&first, &second] {
             stream.fill(tables.0[0], 0)?;
         }
-        // SAFETY: as the caller states; tables and copy are as the kernels say. The engine keeps the kernels.
+        // SAFETY: the caller guarantees it; the tables and the copy are as the kernels expect. The engine keeps the
+        // kernels.
         unsafe {
             let long = long()?;
             splitting[0].launch(stream, shape.launch(0), (levels[0], long))?;

@@ -1,4 +1,4 @@
-//! One array in host memory: copied to the device, sorted there at once, and copied back.
+//! One array in host memory: copied to the device, sorted there as a whole, and copied back.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -19,14 +19,14 @@ use crate::scratch::Scratch;
 use crate::ways::DeviceWay;
 use crate::{Algorithm, Bound, Error, Order, Ran, Report};
 
-/// What becomes of the keys.
+/// An array, and what is to be done with it.
 pub enum HostArray<'a, B> {
     Sorted {
         keys: &'a mut [B],
-        /// It moves with the keys; whether equal ones keep their order.
+        /// The payload that moves with the keys, and whether equal keys keep their order.
         payload: Option<(HostPayload<'a>, bool)>,
     },
-    /// Their indices in order are written.
+    /// The indices of the keys, in order, are written.
     Argsorted { keys: &'a [B], indices: &'a mut [u32] },
 }
 
@@ -38,12 +38,12 @@ impl<B: Bits> HostArray<'_, B> {
         }
     }
 
-    /// The same array for a first try.
+    /// The same array, borrowed for a first try.
     pub fn reborrow(&mut self) -> HostArray<'_, B> {
         self.range(0..self.keys().len())
     }
 
-    /// Some of the keys, and what belongs to them.
+    /// A range of the keys, and what belongs to them.
     pub fn range(&mut self, range: Range<usize>) -> HostArray<'_, B> {
         match self {
             HostArray::Sorted { keys, payload } => {
@@ -57,7 +57,7 @@ impl<B: Bits> HostArray<'_, B> {
         }
     }
 
-    /// What goes to a device: keys, and what moves with them.
+    /// What is sent to a device: keys, and what moves with them.
     pub fn sent(&mut self) -> [&[MaybeUninit<u8>]; 2] {
         match self {
             HostArray::Sorted { keys, payload } => {
@@ -68,18 +68,18 @@ impl<B: Bits> HostArray<'_, B> {
         }
     }
 
-    /// Where what comes back is written.
+    /// Where the results are written.
     ///
     /// # Safety
-    /// What is written are keys, payloads or indices, of each as many as there are.
+    /// Only keys, payloads or indices are written, as many of each as there are.
     pub unsafe fn received(&mut self) -> [&mut [MaybeUninit<u8>]; 2] {
         match self {
             HostArray::Sorted { keys, payload } => {
                 let payload = payload.as_mut().map_or(&mut [][..], |(payload, _)| payload.bytes());
-                // SAFETY: as the caller states.
+                // SAFETY: the caller guarantees it.
                 [unsafe { bytes_mut(keys) }, payload]
             }
-            // SAFETY: as the caller states.
+            // SAFETY: the caller guarantees it.
             HostArray::Argsorted { indices, .. } => [unsafe { bytes_mut(indices) }, &mut []],
         }
     }
@@ -95,7 +95,7 @@ impl<B: Bits> HostArray<'_, B> {
     }
 }
 
-/// The ways that there are for such a sort, the fastest first, and the words of each piece of scratch that they take.
+/// The possible ways for such a sort, the fastest first, with the words of each piece of scratch that they take.
 fn ways<B: Bits>(
     device: &Properties,
     n: usize,
@@ -106,7 +106,7 @@ fn ways<B: Bits>(
     let words = wanted.scratch_words::<B>(&way, n, device);
     let mut ways = vec![(way, words)];
     if algorithm == Algorithm::Auto && B::WIDTH <= 64 {
-        // What takes less memory.
+        // A way that takes less memory.
         let other = if wanted.beside.may_change_order() { ArrayWay::Network } else { ArrayWay::Segment };
         let words = wanted.scratch_words::<B>(&other, n, device);
         ways.push((other, words));
@@ -114,26 +114,26 @@ fn ways<B: Bits>(
     Ok(ways)
 }
 
-/// Bytes that go to the device with each key.
+/// Bytes that are on the device for each key, besides the key.
 fn each(beside: Beside) -> usize {
     if beside.is_indices() { size_of::<u32>() } else { beside.payload_bytes() }
 }
 
-/// Bytes that a sort takes with so much scratch: on the device, and of the host's memory.
+/// Bytes that a sort takes with this scratch: on the device, and in the host's memory.
 fn memory_of<B: Bits>(n: usize, beside: Beside, scratch: &[usize], lanes: Lanes) -> [u64; 2] {
     let there = n * (size_of::<B>() + each(beside)) + workspace_bytes(scratch);
-    // A payload comes back as a whole or not at all: half of one would have some elements twice.
+    // A payload is copied back as a whole or not at all: half of one would have some elements twice.
     let here = lanes.pinned() + n * beside.payload_bytes();
     [there as u64, here as u64]
 }
 
-/// The most bytes that are brought at a time.
+/// The most bytes that are copied at a time.
 fn most_bytes<B>(n: usize, beside: Beside) -> usize {
     n * size_of::<B>().max(each(beside))
 }
 
-/// The ways in which [`sort`] would go on such a device with keys of so many bytes, in the order in which it tries them, and the
-/// bytes that each takes on the device and on the host.
+/// The ways in which [`sort`] would run on this device, in the order in which it tries them, and the bytes that each
+/// takes on the device and on the host.
 pub(crate) fn forecast(
     device: &Properties,
     key_bytes: usize,
@@ -149,7 +149,7 @@ pub(crate) fn forecast(
         algorithm: Algorithm,
         threads: usize,
     ) -> Result<Vec<(DeviceWay, [u64; 2])>, Error> {
-        // What the keys are changes nothing of it.
+        // The type of the keys makes no difference.
         let wanted = Wanted { beside, code: Code::Unsigned, order: Order::default() };
         let mut all = Vec::new();
         for (way, scratch) in ways::<B>(device, n, wanted, algorithm)? {
@@ -174,17 +174,17 @@ struct Held {
     scratch: Buffer<u32>,
     way: ArrayWay,
     transport: Transport,
-    /// The payload when it is back.
+    /// Where the payload is copied back to.
     back: Scratch<u8>,
-    /// Bytes of it all.
+    /// Bytes of all of it.
     bytes: u64,
 }
 
 /// Sorts the array, and waits.
 ///
-/// All memory is had before anything is copied, so too little leaves the keys as they are; so does a device that fails
-/// before they are on their way back. Where there is no room for the scratch of the fastest way, keys alone and unstable
-/// pairs are sorted in place, the others as one segment.
+/// All memory is allocated before anything is copied. So if there is too little, the keys stay as they are; the same
+/// holds if the device fails before the first of them is copied back. If there is no room for the scratch of the
+/// fastest way, keys alone and unstable pairs are sorted in place, and the others as one segment.
 pub(crate) fn sort<B: Bits>(
     gpu: &Gpu,
     mut array: HostArray<'_, B>,
@@ -212,7 +212,7 @@ pub(crate) fn sort<B: Bits>(
         let stream = transport.stream();
         let array = |bytes: usize| scratch(stream, bytes.div_ceil(size_of::<u32>()));
         let (keys, payload, scratch) = (array(key_bytes)?, array(payload_bytes)?, workspace(stream, words)?);
-        // Other streams copy, too.
+        // Other streams copy as well.
         stream.wait()?;
         Ok(Held {
             keys,
@@ -232,7 +232,7 @@ pub(crate) fn sort<B: Bits>(
         Err(Error::Memory { .. }) => hold(way, lanes),
         decided => decided,
     })?;
-    // The transport is dropped first, and waits for all that it has enqueued.
+    // The transport is dropped first, and waits for everything that it has enqueued.
     let Held { keys, payload, scratch, way, mut transport, mut back, bytes: needed } = held;
     let keys_there = keys.view().cast::<u8>().range(0..key_bytes);
     let payload_there = payload.view().cast::<u8>().range(0..payload_bytes);
@@ -260,14 +260,14 @@ pub(crate) fn sort<B: Bits>(
             if moved.is_some() {
                 transport.copy_out(back.bytes_mut(), payload_there)?;
             }
-            // SAFETY: what is copied are keys.
+            // SAFETY: only keys are copied.
             transport.copy_out(unsafe { bytes_mut(to) }, keys_there)?;
             if let Some((mut to, _)) = moved {
                 copy::by_threads(to.range(0..n), back.bytes_mut(), allowed.threads);
             }
         }
         HostArray::Argsorted { indices, .. } => {
-            // SAFETY: what is copied are indices.
+            // SAFETY: only indices are copied.
             transport.copy_out(unsafe { bytes_mut(indices) }, payload_there)?;
         }
     }
@@ -275,8 +275,8 @@ pub(crate) fn sort<B: Bits>(
     Ok(report)
 }
 
-/// How many of so many keys alone there is memory for at a time: all, or what halving them time and again has left. None
-/// where that is hardly worth the way.
+/// How many of `n` keys alone there is memory for at a time: all, or as many as are left when `n` is halved again and
+/// again. `None` if that would be too few to be worth copying.
 pub(crate) fn most_at_once<B: Bits>(
     gpu: &Gpu,
     n: usize,
@@ -328,7 +328,7 @@ mod tests {
                 sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(sorted == expected, "{n} keys");
 
-                // A payload that must neither be lost nor be there twice.
+                // A payload of which no element may be lost or exist twice.
                 let mut sorted = keys.clone();
                 let mut boxes: Vec<Box<u32>> = (0..n as u32).map(Box::new).collect();
                 // SAFETY: the sort leaves a permutation of the boxes.
@@ -345,7 +345,7 @@ mod tests {
                 sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(found == indices, "indices of {n}");
 
-                // Keys that have no digits there.
+                // Keys that no sort by digits takes.
                 let wide: Vec<u128> =
                     keys.iter().map(|&key| u128::from(key) << 70 | u128::from(key)).collect();
                 let array = HostArray::Argsorted { keys: &wide, indices: &mut found };
@@ -380,7 +380,7 @@ mod tests {
         });
     }
 
-    /// Keys alone and unstable pairs are sorted in place where there is room for them and not for their copy.
+    /// Keys alone and unstable pairs are sorted in place if there is room for them but not for a copy.
     #[test]
     fn a_limit_leads_to_the_plan_in_place() {
         on_bench(|gpu| {
@@ -392,7 +392,7 @@ mod tests {
             let report = sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, allowed).unwrap();
             assert!(keys == sorted);
             assert!(report.scratch_peak <= allowed.memory_limit);
-            // As much pinned memory, and all payloads, which are held back here.
+            // The same amount of pinned memory, and all payloads, which are held back here.
             let with_payloads = Allowed { memory_limit: 5 * 800_000, ..ALLOWED };
             let mut payload = sorted.clone();
             keys.reverse();
@@ -453,7 +453,7 @@ mod tests {
         });
     }
 
-    /// Nothing more is had than was planned.
+    /// No more is allocated than was planned.
     #[test]
     fn the_memory_planned_is_enough() {
         on_bench(|gpu| {

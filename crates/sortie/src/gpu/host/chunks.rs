@@ -1,5 +1,5 @@
-//! Chunks of host data to be sorted on devices, many at a time: each carrier is a thread that brings a chunk there, has it
-//! sorted and brings it back, so that chunks are copied in while others are sorted and copied out.
+//! Sorts chunks of host data on devices, many at a time. Each carrier is a thread that copies a chunk to a device, has
+//! it sorted, and copies it back. So some chunks are copied in while others are sorted or copied out.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -22,12 +22,12 @@ use crate::key::{Bits, Code};
 use crate::request::Beside;
 use crate::{Bound, Error, Order};
 
-/// Some keys with their payloads: where they come from, in parts, and where they go to in order.
+/// Some keys with their payloads: where they come from, in parts, and where they are written in order.
 pub(crate) struct ArrayChunk<'a, B> {
     pub keys: Vec<&'a [B]>,
-    /// As many parts as of the keys.
+    /// As many parts as there are of the keys.
     pub payload: Vec<&'a [MaybeUninit<u8>]>,
-    /// `None` if the keys are not asked for any more.
+    /// `None` if the sorted keys are no longer needed.
     pub keys_to: Option<&'a mut [MaybeUninit<u8>]>,
     pub payload_to: &'a mut [MaybeUninit<u8>],
 }
@@ -37,7 +37,7 @@ pub(crate) struct ArrayChunk<'a, B> {
 pub(crate) struct Work {
     pub code: Code,
     pub order: Order,
-    /// Bytes of a key's payload, 0 for none, and whether equal keys keep their order.
+    /// Bytes of the payload of a key, or 0 if there is none, and whether equal keys keep their order.
     pub payload_bytes: usize,
     pub stable: bool,
 }
@@ -46,9 +46,9 @@ pub(crate) struct Work {
 pub(crate) struct Carriers<B> {
     carriers: Vec<Carrier<B>>,
     wanted: Wanted,
-    /// Keys of a chunk, at most.
+    /// The most keys of a chunk.
     pub most: usize,
-    /// Bytes of it all.
+    /// Bytes of all of it.
     pub bytes: u64,
 }
 
@@ -61,8 +61,8 @@ struct Carrier<B> {
 }
 
 impl<B: Bits> Carriers<B> {
-    /// For so many keys: as many carriers, by turns of each device, and as large chunks as the memory allows, where `held` are
-    /// the bytes that are held on the host for so many chunks.
+    /// Allocates for `n` keys as many carriers, on the devices in turn, and as large chunks as the memory allows.
+    /// `held` gives the bytes that are held on the host for a number of chunks.
     pub fn new(
         gpus: &[Arc<Gpu>],
         n: usize,
@@ -116,8 +116,8 @@ impl<B: Bits> Carriers<B> {
         Err(refused.expect("there is at least one shape"))
     }
 
-    /// Sorts each chunk by itself; in the order in which they come, as carriers are free. After an error some are not, and
-    /// what they would be written to may have been written in part.
+    /// Sorts each chunk on its own. Chunks are taken in order, whenever a carrier is free. After an error, some chunks
+    /// are not sorted, and their destinations may have been written in part.
     pub fn sort<'a>(&mut self, chunks: impl Iterator<Item = ArrayChunk<'a, B>> + Send) -> Result<(), Error> {
         let (chunks, wanted) = (Mutex::new(chunks), self.wanted);
         let next = || chunks.lock().expect("no holder panics").next();
@@ -137,7 +137,7 @@ impl<B: Bits> Carrier<B> {
         let device = gpu.device();
         let slots = Slots::of_one_thread(most * size_of::<B>().max(payload_bytes));
         Ok(Carrier {
-            // Dropped after the call, since all carriers together hold much pinned memory.
+            // Dropped after the call, because all carriers together hold much pinned memory.
             ring: Ring::new(device, &Kept::default(), slots)?,
             keys: alloc(device, most)?,
             payload: alloc(device, most * payload_bytes)?,
@@ -151,7 +151,7 @@ impl<B: Bits> Carrier<B> {
         let keys = self.keys.range(0..n);
         let payload = self.payload.range(0..n * wanted.beside.payload_bytes());
         let key_parts: Vec<_> = chunk.keys.iter().map(|part| bytes(part)).collect();
-        // SAFETY: what is written are copies of keys and payloads.
+        // SAFETY: only copies of keys and payloads are written.
         unsafe {
             self.ring.fill_in(keys.cast(), |range, to| copy_joined(&key_parts, range, to))?;
             self.ring.fill_in(payload, |range, to| copy_joined(&chunk.payload, range, to))?;
@@ -166,7 +166,7 @@ impl<B: Bits> Carrier<B> {
     }
 }
 
-/// Copies a range of what the parts are one after the other.
+/// Copies a range of the concatenated parts.
 fn copy_joined(parts: &[&[MaybeUninit<u8>]], range: Range<usize>, mut to: &mut [MaybeUninit<u8>]) {
     let mut start = 0;
     for part in parts {
@@ -181,11 +181,12 @@ fn copy_joined(parts: &[&[MaybeUninit<u8>]], range: Range<usize>, mut to: &mut [
     }
 }
 
-/// Carriers and the bytes of a chunk, the best first: chunks that are worth their launches, before as many carriers as there may
-/// be; last one carrier, and chunks as small as they may be. There are never more than [`MOST_RUNS`].
+/// Numbers of carriers and bytes of a chunk, the best first: as many carriers as there may be, but only with chunks
+/// that are worth their launches; last one carrier, with chunks as small as they may be. There are never more than
+/// [`MOST_RUNS`] chunks.
 fn shapes(devices: usize, threads: usize, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
     let least = (bytes / MOST_RUNS).next_power_of_two().max(LEAST_TRIP_BYTES);
-    // Several for each carrier, so that none waits long for the last.
+    // Several chunks for each carrier, so that no carrier waits long for the last one.
     let most = move |carriers: usize| (bytes / (4 * carriers)).next_power_of_two().min(TRIP_BYTES).max(least);
     let halves = |most| std::iter::successors(Some(most), |size| Some(size / 2));
     let carriers = halves((devices * CARRIERS).min(threads.max(1))).take_while(|&carriers| carriers > 0);
@@ -203,7 +204,8 @@ const HINT: &str =
 mod tests {
     use super::*;
 
-    /// A device with next to no room was once given many thousand runs, and the table of their parts was not counted.
+    /// A device with next to no memory was once given many thousands of runs, and the table of their parts was not
+    /// counted.
     #[test]
     fn runs_are_never_too_many() {
         for (devices, threads) in [(1, 0), (1, 1), (2, 1), (1, 5), (1, 16), (1, 100), (3, 100)] {

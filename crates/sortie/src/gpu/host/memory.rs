@@ -1,5 +1,5 @@
-//! Memory, planned before the first launch: what a sort of host segments needs, against the limit of the call and what
-//! the device has free.
+//! Plans memory before the first launch: compares what a sort of host segments needs with the limit of the call and the
+//! free memory of the device.
 
 use std::ops::Range;
 
@@ -13,38 +13,39 @@ use crate::gpu::tuning::{
 };
 use crate::{Bound, Error, Segments};
 
-/// Neighbouring segments, and the keys that hold them.
+/// Consecutive segments, and the range of their keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SegmentChunk {
     pub segments: Range<usize>,
     pub keys: Range<usize>,
-    /// Keys of the longest of them.
+    /// Keys of the longest of these segments.
     pub longest: usize,
 }
 
-/// What a sort of host segments holds, all of it until its end.
+/// What a sort of host segments allocates and holds until its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub chunks: Vec<SegmentChunk>,
-    /// Chunks under way at a time.
+    /// Chunks in flight at a time.
     pub slots: usize,
     /// Keys that a slot has room for, in pinned memory and on the device.
     pub keys: usize,
-    /// Offsets of a chunk, on the device and, in a copy, here.
+    /// Offsets of a chunk, on the device and in a copy on the host.
     pub offsets: usize,
     /// Bytes of scratch for the kernels.
     pub scratch: usize,
-    /// Whether the keys go through pinned memory of the slots.
+    /// Whether the keys go through the pinned memory of the slots.
     pub through_pinned: bool,
-    /// Bytes of a key's payload, which always does, or of its index.
+    /// Bytes of the payload of a key, which always goes through that memory, or of its index.
     pub beside_bytes: usize,
-    /// Whether indices come back, and no keys.
+    /// Whether indices come back, instead of keys.
     argsorts: bool,
     key_bytes: usize,
 }
 
 impl Plan {
-    /// Bytes of pinned memory of a slot: keys, and payloads behind them from a whole word on; or keys, and later their indices.
+    /// Bytes of pinned memory of a slot: the keys, and after them, from a whole word on, the payloads; or the keys, and
+    /// later their indices.
     pub fn slot(&self) -> usize {
         let key_bytes = if self.through_pinned { self.key_bytes } else { 0 };
         let (keys, beside) = (self.keys * key_bytes, self.keys * self.beside_bytes);
@@ -72,7 +73,7 @@ impl Plan {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request<'a> {
     pub segments: Segments<'a>,
-    /// Of all segments together, and what belongs to none.
+    /// The number of keys in all, including those that belong to no segment.
     pub keys: usize,
     pub content: Content,
     /// Whether the keys are in pinned memory themselves.
@@ -82,7 +83,7 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Bytes of a key and its payload, or its index.
+    /// Bytes of a key with its payload or its index.
     pub fn bytes_a_key(&self) -> usize {
         self.content.key_bytes + self.beside_bytes()
     }
@@ -95,10 +96,10 @@ impl Request<'_> {
         }
     }
 
-    /// Reserves memory by the largest plan within the limit for which the device and the system have enough: fewer and
-    /// smaller chunks under way, where it has to be.
+    /// Reserves memory by the largest plan that stays within the limit and for which the device and the system have
+    /// enough. If necessary, fewer and smaller chunks are in flight.
     ///
-    /// `reserve` allocates what a plan states. Where it finds too little after all, the next plan is tried.
+    /// `reserve` allocates the memory of a plan. If it finds too little after all, the next plan is tried.
     pub fn reserve<R>(
         &self,
         device: &Device,
@@ -120,7 +121,7 @@ impl Request<'_> {
         Err(refused.expect("there is at least one shape"))
     }
 
-    /// The plan with so many chunks under way, each of up to so many bytes, or of one segment that is longer.
+    /// The plan with this many chunks in flight, each of up to this many bytes, or of one segment that is longer.
     fn plan(&self, slots: usize, chunk_bytes: usize) -> Plan {
         let chunks = self.chunks(chunk_bytes / self.bytes_a_key());
         let most_words = chunks.iter().map(|chunk| self.scratch_words(chunk)).max().unwrap_or(0);
@@ -144,7 +145,7 @@ impl Request<'_> {
     /// Cuts the segments into chunks of up to `most` keys, or of one segment that is longer.
     fn chunks(&self, most: usize) -> Vec<SegmentChunk> {
         match self.segments {
-            // Not one by one: there can be more of them than it takes time to copy them.
+            // Not one by one: that could take longer than copying them.
             Segments::Length(length) => {
                 let count = self.segments.count(self.keys);
                 let each = (most / length.max(1)).max(1);
@@ -180,7 +181,7 @@ impl Request<'_> {
         }
     }
 
-    /// What `Gpu::sort_moved` takes for a chunk.
+    /// The words of scratch that `Gpu::sort_moved` takes for a chunk.
     fn scratch_words(&self, chunk: &SegmentChunk) -> usize {
         let lie = match self.segments {
             Segments::Length(length) => Lie::Length(length),
@@ -190,8 +191,8 @@ impl Request<'_> {
     }
 }
 
-/// Chunks under way and the bytes of each, the best first: large chunks that overlap, then smaller ones, then fewer, and
-/// last one at a time, as small as need be. None is worth more than all the data.
+/// Numbers of chunks in flight and the bytes of each, the best first: large chunks that overlap, then smaller ones,
+/// then fewer, and last one at a time, as small as necessary. No chunk is larger than all the data.
 fn shapes(bytes: usize) -> impl Iterator<Item = (usize, usize)> {
     let most = CHUNK_BYTES.min(bytes.checked_next_power_of_two().unwrap_or(CHUNK_BYTES));
     let halves = move |least| {
@@ -204,7 +205,7 @@ fn shapes(bytes: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Whether a plan keeps to the limit, and to what the device has.
+/// Checks that a plan stays within the limit and within the free memory of the device.
 fn within(plan: &Plan, limit: u64, available: u64) -> Result<(), Error> {
     if plan.bytes() > limit {
         return Err(Error::Memory {

@@ -1,4 +1,4 @@
-//! Data in host memory: how it is brought to a device, sorted there and brought back.
+//! Data in host memory: how it is copied to a device, sorted there, and copied back.
 
 mod array;
 mod chunks;

@@ -1,5 +1,6 @@
-//! Segments that lie in host memory: in chunks through pinned buffers, so that one chunk is copied in while another is
-//! sorted and a third is copied out. What lies in pinned memory already goes to the device and back without them.
+//! Segments in host memory, sorted in chunks that go through pinned buffers: one chunk is copied in while another is
+//! sorted and a third is copied out. Data that is already in pinned memory goes to the device and back without these
+//! buffers.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -25,50 +26,50 @@ use crate::{Error, Order, Ran, Report, TotalOrder};
 pub struct Allowed {
     /// Threads of the current rayon pool that may copy; with 1, rayon is not called.
     pub threads: usize,
-    /// Most scratch in bytes, pinned memory and the device's together.
+    /// The most scratch in bytes, of pinned memory and device memory together.
     pub memory_limit: u64,
 }
 
-/// A payload on the host: so many bytes a key, 4, 8 or 16, which may be of any type.
+/// A payload on the host, of any type with 4, 8 or 16 bytes per key.
 pub struct HostPayload<'a> {
     bytes: &'a mut [MaybeUninit<u8>],
     each: usize,
 }
 
 impl<'a> HostPayload<'a> {
-    /// `None` if the type has another size.
+    /// Returns `None` if the type has another size.
     ///
     /// # Safety
-    /// What is written to it leaves a permutation of the elements, whatever fails, and no element is read or dropped before
-    /// that is so.
+    /// Whatever fails, what is written to it leaves a permutation of the elements in the end, and no element is read or
+    /// dropped before then.
     pub unsafe fn of<V>(payload: &'a mut [V]) -> Option<HostPayload<'a>> {
         let each = size_of::<V>();
         let (at, len) = (payload.as_mut_ptr().cast(), size_of_val(payload));
-        // SAFETY: the same memory for as long; the caller vouches for what is written.
+        // SAFETY: the same memory, for as long; the caller guarantees what is written.
         let bytes = unsafe { std::slice::from_raw_parts_mut(at, len) };
         moves_with_keys(each).then_some(HostPayload { bytes, each })
     }
 
-    /// Elements that any bytes are.
+    /// A payload whose elements may have any bytes.
     pub fn of_pod<V: Pod>(payload: &'a mut [V]) -> Option<HostPayload<'a>> {
-        // SAFETY: what a sort writes are bytes of the payload, and whatever those are, they are elements.
+        // SAFETY: a sort writes bytes of the payload, and any bytes are valid elements.
         unsafe { HostPayload::of(payload) }
     }
 
-    /// So many bytes for each key.
+    /// A payload of `each` bytes for each key.
     pub fn of_bytes(bytes: &'a mut [u8], each: usize) -> Option<HostPayload<'a>> {
         let payload = HostPayload::of_pod(bytemuck::try_cast_slice_mut::<u8, [u8; 4]>(bytes).ok()?);
         payload.filter(|_| moves_with_keys(each)).map(|payload| HostPayload { each, ..payload })
     }
 
-    /// As elements of their size.
+    /// The payload as elements of this size.
     pub fn elements<const N: usize>(&mut self) -> &mut [[MaybeUninit<u8>; N]] {
         assert_eq!(self.each, N);
         let (elements, []) = self.bytes.as_chunks_mut() else { unreachable!("there are whole elements") };
         elements
     }
 
-    /// Of these keys.
+    /// The part that belongs to these keys.
     pub fn part(&mut self, keys: Range<usize>) -> HostPayload<'_> {
         let each = self.each;
         HostPayload { bytes: self.range(keys), each }
@@ -78,7 +79,7 @@ impl<'a> HostPayload<'a> {
         self.bytes
     }
 
-    /// The last first.
+    /// Reverses the elements.
     pub fn reverse(&mut self) {
         match self.each {
             4 => self.elements::<4>().reverse(),
@@ -87,20 +88,20 @@ impl<'a> HostPayload<'a> {
         }
     }
 
-    /// Bytes of a key's.
+    /// Bytes for each key.
     pub fn each(&self) -> usize {
         self.each
     }
 
-    /// The bytes of that.
+    /// The bytes that belong to these keys.
     pub fn range(&mut self, keys: Range<usize>) -> &mut [MaybeUninit<u8>] {
         &mut self.bytes[keys.start * self.each..keys.end * self.each]
     }
 }
 
 impl Gpu {
-    /// Sorts every segment of keys in pinned memory by itself, and waits: they are copied to the device and back in chunks
-    /// of 64 MiB, while others are sorted, and through no other memory of the host.
+    /// Sorts each segment of keys in pinned memory on its own, and waits. The keys are copied to the device and back in
+    /// chunks of 64 MiB, while other chunks are sorted, and through no other memory of the host.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -112,12 +113,13 @@ impl Gpu {
     /// # }
     /// ```
     ///
-    /// Memory: up to three chunks on the device, or of the longest segment, and a copy of it where it does not fit a block.
+    /// Memory: up to three chunks on the device (a chunk is at least as long as the longest segment), and a copy of one
+    /// for segments that do not fit in a block.
     ///
     /// # Errors
-    /// [`Error::Segments`] if they do not fit the keys; [`Error::Unsupported`] for keys without codes of 8 to 128 bits;
-    /// [`Error::Memory`] if the device has too little, with the keys untouched; [`Error::Device`] if the device
-    /// fails: keys that were on their way back are unspecified then.
+    /// [`Error::Segments`] if the segments do not fit the keys; [`Error::Unsupported`] for keys without codes of 8 to
+    /// 128 bits; [`Error::Memory`] if the device has too little, with the keys unchanged; [`Error::Device`] if the
+    /// device fails: keys that were being copied back are then unspecified.
     pub fn sort_pinned_segments<K: TotalOrder + Pod>(
         &self,
         keys: &mut Pinned<K>,
@@ -135,11 +137,11 @@ impl Gpu {
     }
 }
 
-/// Sorts every segment by itself, stably, and moves each payload with its key; or writes the indices of its keys in order, counted
-/// from its start.
+/// Sorts each segment on its own, stably, and moves each payload with its key; or writes the indices of its keys in
+/// order, counted from the start of the segment.
 ///
-/// All memory is had before the first chunk is on its way, so too little leaves the keys as they are. A chunk comes back
-/// only when it is sorted, so they stay a permutation whatever else fails.
+/// All memory is allocated before the first chunk is copied, so if there is too little, the keys stay as they are. A
+/// chunk is copied back only when it is sorted, so the keys stay a permutation whatever else fails.
 pub(crate) fn sort_segments<B: Bits>(
     gpu: &Gpu,
     array: HostArray<'_, B>,
@@ -151,7 +153,7 @@ pub(crate) fn sort_segments<B: Bits>(
     sort_in_chunks(gpu, array, segments, false, code, order, allowed)
 }
 
-/// The same, where the keys may be in pinned memory. Only keys alone are sorted there.
+/// The same, if the keys may be in pinned memory. In that case, only keys alone are sorted.
 fn sort_in_chunks<B: Bits>(
     gpu: &Gpu,
     mut array: HostArray<'_, B>,
@@ -201,9 +203,9 @@ fn sort_in_chunks<B: Bits>(
 /// The memory for all chunks.
 struct SegmentPipeline<B> {
     slots: Vec<ChunkSlot<B>>,
-    /// Of the chunk that is being sorted.
+    /// The offsets of the chunk that is being sorted.
     offsets: Buffer<u64>,
-    /// Of that sort.
+    /// The scratch of that sort.
     scratch: Buffer<u8>,
 }
 
@@ -216,15 +218,15 @@ impl<B: Bits> SegmentPipeline<B> {
     }
 }
 
-/// The memory of one chunk: device memory, and a ring of one slot. The sorted chunk comes back to that slot first, so that the
-/// host's array gets all of it or nothing.
+/// The memory of one chunk: device memory, and a ring of one slot. The sorted chunk comes back to that slot first, so
+/// that the host's array gets all of it or nothing.
 struct ChunkSlot<B> {
     ring: Ring,
     keys: Buffer<B>,
-    /// What moves with them, or their indices.
+    /// The payloads of the keys, or their indices.
     beside: Buffer<u8>,
     through_pinned: bool,
-    /// The indices of the keys under way.
+    /// The range of the keys in flight.
     under_way: Option<Range<usize>>,
 }
 
@@ -258,7 +260,7 @@ impl<B: Bits> ChunkSlot<B> {
         let [keys, payload] = part.sent();
         let payload_there = self.beside.range(0..payload.len());
         self.ring.send(&mut Clock::stopped(), |slot| {
-            // SAFETY: what is written are bytes of keys and of the payload, which are only copied on.
+            // SAFETY: only bytes of keys and of the payload are written, and they are only copied on.
             let slot = unsafe { bytes_mut(slot) };
             let second = second(keys.len());
             copy::by_threads(&mut slot[..keys.len()], keys, threads);
@@ -267,7 +269,7 @@ impl<B: Bits> ChunkSlot<B> {
         })
     }
 
-    /// Sorts what is on the device.
+    /// Sorts the chunk that is on the device.
     fn sort(
         &self,
         gpu: &Gpu,
@@ -277,7 +279,7 @@ impl<B: Bits> ChunkSlot<B> {
         chunk: &SegmentChunk,
     ) -> Result<(), Error> {
         let content = request.content;
-        // SAFETY: no two sorts have the scratch at a time, as those that take any are waited for.
+        // SAFETY: no two sorts use the scratch at the same time, because sorts that take any are waited for.
         let stream = &unsafe { self.ring.stream().with_workspace(scratch.view()) };
         let moved = Moved {
             keys: self.keys.range(0..chunk.keys.len()),
@@ -287,7 +289,7 @@ impl<B: Bits> ChunkSlot<B> {
         match request.segments {
             crate::Segments::Length(length) => {
                 let segments = DeviceSegments::Length(length as u64);
-                // SAFETY: the keys are the slot's own; all that uses them is on its stream.
+                // SAFETY: the keys belong to this slot alone; everything that uses them is on its stream.
                 let sort = unsafe { gpu.sort_moved(stream, moved, segments, content.code, content.order)? };
                 if !scratch.is_empty() {
                     sort.wait()?;
@@ -325,14 +327,14 @@ impl<B: Bits> ChunkSlot<B> {
         }
     }
 
-    /// Waits for the chunk under way, if there is one, and puts it back in its place.
+    /// Waits for the chunk in flight, if there is one, and puts it back where it came from.
     fn finish(&mut self, array: &mut HostArray<'_, B>, threads: usize) -> Result<(), Error> {
         let Some(range) = self.under_way.take() else { return Ok(()) };
         if !self.through_pinned {
             return Ok(self.ring.stream().wait()?);
         }
         let mut part = array.range(range);
-        // SAFETY: what was fetched are the chunk's keys and payloads in another order, or its indices.
+        // SAFETY: the keys and payloads of the chunk were fetched, in another order, or its indices.
         let [first, other] = unsafe { part.received() };
         self.ring.take(&mut Clock::stopped(), |slot| {
             let (slot, second) = (bytes(slot), second(first.len()));
@@ -342,7 +344,7 @@ impl<B: Bits> ChunkSlot<B> {
     }
 }
 
-/// The byte of a slot at which the second of two arrays begins, where the first has so many bytes.
+/// The byte of a slot at which the second of two arrays begins, if the first has this many bytes.
 fn second(first: usize) -> usize {
     first.next_multiple_of(size_of::<u64>())
 }

@@ -1,5 +1,5 @@
-//! A device's share of an array in host memory, whose other keys the CPU sorts: it comes piece by piece, from many threads at a
-//! time, and how much it is shows at the end.
+//! A device's share of an array in host memory, whose other keys the CPU sorts. The share arrives piece by piece, from
+//! many threads at a time, and its size is only known at the end.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use crate::{Algorithm, Bound, Error, Order};
 /// Keys and payloads.
 type Arrays = [Buffer<u32>; 2];
 
-/// The memory of it.
+/// The memory of a share.
 pub(crate) struct HostShare<'gpu, B> {
     keys: PhantomData<B>,
     gpu: &'gpu Gpu,
@@ -28,14 +28,14 @@ pub(crate) struct HostShare<'gpu, B> {
     /// The sort's workspace.
     scratch: Buffer<u32>,
     sent: Arrays,
-    /// As much again, where pieces are put in order.
+    /// The same amount again, if pieces are to be put in order.
     in_order: Option<Arrays>,
     payload_bytes: usize,
     wanted: Wanted,
-    /// Keys that there is room for, and how much of it is taken.
+    /// How many keys there is room for, and how many have been taken.
     most: usize,
     taken: Mutex<usize>,
-    /// What spans of time are counted from, and when the sort began and ended.
+    /// The time that spans are counted from, and when the sort began and ended.
     pub origin: Origin,
     begun: Event,
     pub done: Event,
@@ -43,13 +43,13 @@ pub(crate) struct HostShare<'gpu, B> {
     pub bytes: u64,
 }
 
-/// How large a share is.
+/// The size of a share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
-    /// Keys at most.
+    /// The most keys.
     pub keys: usize,
     pub payload_bytes: usize,
-    /// Whether equal keys keep their order, where they have a payload: the pieces that they come in are put in order for it.
+    /// Whether equal keys with payloads keep their order; for this, the pieces that arrive are put in order first.
     pub stable: bool,
     /// Bytes of a slot.
     pub slot: usize,
@@ -58,19 +58,19 @@ pub(crate) struct Room {
 }
 
 impl<'gpu, B: Bits> HostShare<'gpu, B> {
-    /// With a ring for each thread.
+    /// Allocates a share, with a ring for each thread.
     ///
     /// # Errors
-    /// [`Error::Memory`] if the limit or the device has no room.
+    /// [`Error::Memory`] if it exceeds the limit or the memory of the device.
     pub fn new(gpu: &'gpu Gpu, room: Room, allowed: Allowed) -> Result<(Self, Vec<Ring>), Error> {
         let Room { keys: most, payload_bytes, stable, slot, held } = room;
         let beside = match payload_bytes {
             0 => Beside::Nothing,
             bytes => Beside::Payload { bytes, stable },
         };
-        // Codes come here, not keys.
+        // Codes arrive here, not keys.
         let wanted = Wanted { beside, code: Code::Unsigned, order: Order::default() };
-        // Fewer keys may take another way.
+        // Fewer keys may be sorted in another way.
         let mut most_words = Vec::new();
         for keys in [most, most.min(MOST_KEYS)] {
             let words = gpu.array_words::<B>(&gpu.way::<B>(keys, wanted, Algorithm::Auto)?, keys, wanted);
@@ -100,7 +100,7 @@ impl<'gpu, B: Bits> HostShare<'gpu, B> {
         let scratch = workspace(&stream, &most_words)?;
         let rings =
             (0..allowed.threads).map(|_| Ring::new(device, gpu.rings(), slots)).collect::<Result<_, _>>()?;
-        // What it waits for are the allocations, too: the rings' streams use them.
+        // This also waits for the allocations, which the streams of the rings use.
         let origin = Origin::new(device, &stream)?;
         let share = HostShare {
             keys: PhantomData,
@@ -121,7 +121,7 @@ impl<'gpu, B: Bits> HostShare<'gpu, B> {
         Ok((share, rings))
     }
 
-    /// Room for so many keys more, if there is any.
+    /// Takes room for `count` more keys, if there is any.
     pub fn take(&self, count: usize) -> Option<Range<usize>> {
         let mut taken = self.taken.lock().expect("no holder panics");
         let start = *taken;
@@ -131,12 +131,12 @@ impl<'gpu, B: Bits> HostShare<'gpu, B> {
         })
     }
 
-    /// Where these keys are sent, and their payloads.
+    /// Where these keys and their payloads are sent.
     pub fn sent(&self, keys: Range<usize>) -> [View<'_, u8>; 2] {
         self.of(&self.sent, keys)
     }
 
-    /// Where these of the sorted keys are, and their payloads.
+    /// Where these sorted keys and their payloads are.
     pub fn sorted(&self, keys: Range<usize>) -> [View<'_, u8>; 2] {
         self.of(self.in_order.as_ref().unwrap_or(&self.sent), keys)
     }
@@ -148,11 +148,11 @@ impl<'gpu, B: Bits> HostShare<'gpu, B> {
         [of(&arrays[0], size_of::<B>()), of(&arrays[1], self.payload_bytes)]
     }
 
-    /// Sorts what was sent by these rings, of which this are the pieces in order, and says how many keys that is.
+    /// Sorts what was sent through these rings, in these pieces, which are in order. Returns the number of keys.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device fails; [`Error::Memory`] if these keys take more scratch than the largest
-    /// number of keys.
+    /// [`Error::Device`] if the device fails; [`Error::Memory`] if these keys take more scratch than the largest number
+    /// of keys would.
     pub fn sort(
         &self,
         rings: &[Ring],
@@ -179,7 +179,7 @@ impl<'gpu, B: Bits> HostShare<'gpu, B> {
         Ok((n, sorting))
     }
 
-    /// When the sort was under way; it is done.
+    /// When the sort began and ended. To be called after its end.
     pub fn sorting(&self) -> Result<Span, Error> {
         between(&self.origin, &self.begun, &self.done)
     }

@@ -1,4 +1,5 @@
-//! Strings in host memory: their bytes go to the device through pinned buffers, and their indices come back.
+//! Strings in host memory: their bytes are copied to the device through pinned buffers, and their indices are copied
+//! back.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -20,7 +21,7 @@ use crate::{Bound, Error, Index, Order, Ran, Report};
 
 const HINT: &str = "their bytes, and some 110 bytes for each string; sort in parts, or use the CPU engine";
 
-/// The indices of the strings in order. Stable.
+/// Writes the indices of the strings in order. Stable.
 pub(crate) fn argsort_strings<S: Sync, I: Index>(
     gpu: &Gpu,
     strings: &[S],
@@ -55,12 +56,12 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     report.scratch_peak = needed;
     let start = Instant::now();
     let joined = Joined { strings, string: &string, offsets: &offsets };
-    // SAFETY: what is written are bytes of strings, and zeros.
+    // SAFETY: only bytes of strings and zeros are written.
     unsafe { ring.fill_in(text.view(), |range, to| joined.copy(range, to, allowed.threads))? };
     let of_offsets = |range: Range<usize>, to: &mut [MaybeUninit<u8>]| {
         copy::by_threads(to, &bytes(&offsets)[range], allowed.threads);
     };
-    // SAFETY: what is written are offsets.
+    // SAFETY: only offsets are written.
     unsafe { ring.fill_in(offsets_there.view().cast(), of_offsets)? };
     let copied = text_bytes + size_of_val(&*offsets);
     report.push(Ran::Cuda, "copy in", start.elapsed(), copied, copied);
@@ -75,7 +76,7 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     Ok(report)
 }
 
-/// Where each string begins and the last one ends, if they lay one after the other.
+/// Where each string would begin and the last one end, if they lay one after the other.
 fn offsets_of<S: Sync>(
     strings: &[S],
     string: impl Fn(&S) -> &[u8] + Sync,
@@ -92,7 +93,7 @@ fn offsets_of<S: Sync>(
     Ok(offsets)
 }
 
-/// Makes offsets of lengths.
+/// Turns lengths into offsets.
 fn sum_up(offsets: &mut Vec<u64>) -> Result<(), Error> {
     let mut end = 0u64;
     for offset in &mut *offsets {
@@ -103,13 +104,14 @@ fn sum_up(offsets: &mut Vec<u64>) -> Result<(), Error> {
     Ok(())
 }
 
-/// For references to long strings, again and again to the same, whose bytes are more than there are addresses.
+/// The error for references to the same long strings again and again, which have more bytes in all than there are
+/// addresses.
 fn too_long() -> Error {
     Error::Memory { bound: Bound::Device, needed: u64::MAX, available: 0, hint: HINT }
 }
 
-/// Brings indices to the host, as the caller's indices; says each time that more are there how many that makes, with the next
-/// ones on their way.
+/// Copies indices to the host, as the caller's type of index. Whenever more have arrived, calls `there` with their
+/// number so far, while the next ones are copied.
 pub(super) fn take_indices<I: Index>(
     ring: &mut Ring,
     to: &mut [I],
@@ -160,7 +162,7 @@ impl<S: Sync, F: Fn(&S) -> &[u8] + Sync> Joined<'_, S, F> {
             let within = (at - self.offsets[i]) as usize;
             let count = ((self.offsets[i + 1] - at) as usize).min(to.len());
             let part = to.split_off_mut(..count).expect("as long at least");
-            // A caller's `as_ref` may have another string by now; the order is as unspecified then.
+            // A caller's `as_ref` may return another string by now; the order is then unspecified anyway.
             match (self.string)(&self.strings[i]).get(within..within + count) {
                 Some(string) => part.copy_from_slice(bytes(string)),
                 None => part.fill(MaybeUninit::new(0)),
@@ -208,7 +210,7 @@ mod tests {
         });
     }
 
-    /// The sum of the lengths once wrapped, and the device was told of less memory than it was to read.
+    /// The sum of the lengths once wrapped around, and the device was told a smaller size than it was to read.
     #[test]
     fn strings_of_more_bytes_than_there_are_addresses_are_refused() {
         let mut lengths = vec![1 << 62; 4];
@@ -250,11 +252,11 @@ mod tests {
         });
     }
 
-    /// What was promised to be enough is enough: no more is had from the device.
+    /// What is planned is enough: no more than that is allocated on the device.
     #[test]
     fn the_scratch_stays_within_what_is_planned() {
         on_bench(|gpu| {
-            // All tie, time and again, in one group too long for a block; or in pairs.
+            // All tie, again and again, in one group too long for a block; or they tie in pairs.
             let one = vec![b"the same for all of them, and long".to_vec(); 17_000];
             let pairs: Vec<Vec<u8>> = (0..8000u32)
                 .map(|i| [&b"a group "[..], &(i / 2).to_be_bytes(), b" that ties"].concat())

@@ -18,7 +18,7 @@ use crate::{Bound, Error, Index, Order, Ran, Report};
 
 const HINT: &str = "some 90 bytes for each string; sort in parts, or use the CPU engine";
 
-/// Words that a device has sorted, on their way back.
+/// Words that a device has sorted, whose indices are not all copied back yet.
 pub(crate) struct SortedWords {
     ring: Ring,
     /// `None` if there is nothing to sort.

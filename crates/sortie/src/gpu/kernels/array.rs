@@ -1,14 +1,14 @@
-//! What the kernels of one array share with the host.
+//! The structs and constants that the kernels of one array share with the host.
 
 use sortie_device::View;
 
 use super::layout::shared;
 
-/// Cells of a range of codes, whose keys a sample counts.
+/// The number of cells of a range of codes. A sample counts the keys of each.
 pub(crate) const CELLS: usize = 1 << 10;
-/// Buckets that a long one is distributed to, at most.
+/// The most buckets that a long bucket is distributed to.
 pub(crate) const LONG_OWN: usize = 1 << 7;
-/// Ranges that a device's keys are moved to: a lane each.
+/// The most ranges that a device's keys are moved to: one for each lane.
 pub(crate) const RANGES: usize = 32;
 
 pub(crate) const PROFILE_BLOCK: u32 = 1024;
@@ -26,7 +26,7 @@ shared! {
         scale: u32,
     }
 
-    /// What is known of the keys.
+    /// What is known about the keys.
     memory "classify::Profile" Profile {
         range: CodeRange,
         exact: u32,
@@ -39,7 +39,7 @@ shared! {
         cells: [u32; CELLS + 1],
     }
 
-    /// The codes that a sample shows of the buckets.
+    /// The codes of the buckets that a sample finds.
     #[derive(Default)]
     argument "classify::Codes<classify::WordOf<Key>::Type>" BucketCodes {
         noted: u64,
@@ -115,7 +115,7 @@ shared! {
         long_buckets: LongBuckets,
     }
 
-    /// Of the digits of all keys.
+    /// The counts of the digits of all keys.
     memory "digits::Digits" OnesweepDigits {
         counts: [u64; 8 * 256],
         tickets: [u32; 8],
@@ -123,7 +123,7 @@ shared! {
         done: u32,
     }
 
-    /// Addresses of keys and payloads, as one pass leaves them for the next.
+    /// The addresses where one pass leaves keys and payloads for the next.
     #[derive(Default)]
     argument "Side" OnesweepSide {
         keys: u64,
@@ -148,14 +148,14 @@ shared! {
         count: u64,
     }
 
-    /// Addresses of keys in order of their buckets, and of what goes beside them.
+    /// Addresses of keys in the order of their buckets, and of what moves with them.
     argument "Arrays" StableArrays {
         keys: u64,
         payload: u64,
         payload_from: u64,
     }
 
-    /// Buckets by where they begin and end.
+    /// Buckets, given by where they begin and end.
     argument "placed::Buckets" PlacedBuckets {
         ends: u64,
         listed: u64,
@@ -165,10 +165,10 @@ shared! {
 
     /// Addresses of what a distribution reads and writes.
     argument "Arrays" ItemArrays {
-        /// Where items are distributed to: the keys, if they are alone.
+        /// Where items are distributed to; the keys themselves, if they are sorted alone.
         items: u64,
         keys: u64,
-        /// What goes below their codes.
+        /// The payload or index that is placed below the codes.
         payload: u64,
     }
 
@@ -179,8 +179,8 @@ shared! {
         count: u64,
     }
 
-    /// A superstep and its Γ-sequence, the lowest `low_bits` bits and as many from `high_first` on as a tile has left. Its
-    /// steps: those of the low bits under `low_steps`, then those of all high bits.
+    /// A superstep and its Γ-sequence: the lowest `low_bits` bits, and from `high_first` on as many as a tile has left.
+    /// Its steps are those of the low bits that `low_steps` names, then those of all high bits.
     #[derive(PartialEq, Eq)]
     argument "Superstep" Superstep {
         low_bits: u32,
@@ -191,7 +191,7 @@ shared! {
         last: u32,
     }
 
-    /// A device's keys on the way to ranges.
+    /// A pass that moves a device's keys to ranges.
     argument "Job" RangesPass {
         from: u64,
         payload: u64,
@@ -228,7 +228,7 @@ shared! {
         ends: u64,
     }
 
-    /// The buckets that a sample sort leaves.
+    /// The buckets that the levels of a sample sort lead to.
     argument "Buckets" SampleBuckets {
         ends: u64,
         count: u64,
@@ -237,7 +237,7 @@ shared! {
         all: u32,
     }
 
-    /// Addresses of what a sample sort finishes.
+    /// Addresses of what the last step of a sample sort reads and writes.
     argument "Arrays" SampleArrays {
         items: u64,
         keys: u64,
@@ -247,17 +247,17 @@ shared! {
 }
 
 impl PlacedBuckets {
-    /// One of so many keys, for a block.
+    /// One bucket of this many keys, for a block.
     pub fn alone(keys: u32) -> PlacedBuckets {
         PlacedBuckets { ends: 0, listed: 0, count: keys, stride: 0 }
     }
 
-    /// All between these places.
+    /// All buckets between these ends.
     pub fn between(ends: View<'_, u64>) -> PlacedBuckets {
         PlacedBuckets { ends: ends.address(), listed: 0, count: ends.len() as u32 - 1, stride: 1 }
     }
 
-    /// Pairs of places, as many as that.
+    /// Buckets listed as pairs of indices, with their count.
     pub fn listed(pairs: View<'_, u64>, count: View<'_, u32>) -> PlacedBuckets {
         PlacedBuckets { ends: pairs.address(), listed: count.address(), count: 0, stride: 2 }
     }

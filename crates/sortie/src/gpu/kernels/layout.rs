@@ -1,20 +1,20 @@
-//! What Rust and kernels have in common is declared on both sides, and compared when a kernel is compiled.
+//! What Rust and the kernels share is declared on both sides. The declarations are compared when a kernel is compiled.
 //!
-//! `shared!` declares the Rust side. [`asserts`] turns its sizes and offsets into assertions, which a kernel's file has at
-//! its end as `SORTIE_LAYOUTS`. Fields have the same names on both sides.
+//! `shared!` declares the Rust side. [`asserts`] turns its sizes and offsets into assertions; a kernel's file has them
+//! at its end, as `SORTIE_LAYOUTS`. Fields have the same names on both sides.
 
-/// A struct of a kernel, as Rust has it.
+/// A struct of a kernel, as Rust sees it.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// What the kernel's file calls it.
+    /// Its name in the kernel's file.
     pub name: &'static str,
     pub size: usize,
-    /// Each field, and where it is.
+    /// Each field and its offset.
     pub offsets: &'static [(&'static str, usize)],
 }
 
-/// Declares structs that kernels share: `"name in the kernel" struct`. Those with `argument` are passed to kernels by value,
-/// the others lie in the device's memory.
+/// Declares structs that kernels share: `"name in the kernel" struct`. Those marked `argument` are passed to kernels by
+/// value; the others are in the device's memory.
 macro_rules! shared {
     ($($(#[$about:meta])* $kind:ident $kernel:literal $name:ident {
         $($(#[$field_about:meta])* $field:ident: $type:ty,)*
@@ -37,14 +37,14 @@ macro_rules! shared {
         shared!(@$kind $name);
     )*};
     (@argument $name:ident) => {
-        // SAFETY: a `repr(C)` struct of numbers, whose layout the kernel asserts to be its own.
+        // SAFETY: a `repr(C)` struct of numbers; the kernel asserts that it has the same layout.
         unsafe impl sortie_device::Argument for $name {}
     };
     (@memory $name:ident) => {};
 }
 pub(super) use shared;
 
-/// What a kernel's file asserts of these structs.
+/// The assertions of a kernel's file about these structs.
 pub(super) fn asserts(layouts: &[Layout]) -> String {
     let of_one = |Layout { name, size, offsets }: &Layout| {
         let offsets = offsets.iter().map(move |(field, offset)| {
@@ -57,15 +57,15 @@ pub(super) fn asserts(layouts: &[Layout]) -> String {
     layouts.iter().map(of_one).collect()
 }
 
-/// Fields of a struct: their size, their alignment, and how many there are one after the other.
+/// Consecutive fields of a struct: their size, their alignment, and how many there are.
 pub(crate) type Fields = (usize, usize, usize);
 
-/// Numbers of so many bytes.
+/// `count` numbers of this many bytes.
 pub(crate) fn numbers(bytes: usize, count: usize) -> Fields {
     (bytes, bytes, count)
 }
 
-/// Bytes of a struct in shared memory that an instance has, with these fields. The kernel asserts that they are as many.
+/// The bytes that an instance's struct with these fields takes in shared memory. The kernel asserts the same number.
 pub(crate) fn struct_bytes(fields: &[Fields]) -> usize {
     let end =
         fields.iter().fold(0usize, |end, (size, align, count)| end.next_multiple_of(*align) + size * count);

@@ -76,7 +76,7 @@ const HEADERS: &[(&str, &str)] = &[
 ];
 
 shared! {
-    /// A key's code, as the kernels make it.
+    /// How the kernels make the code of a key.
     #[derive(Default)]
     argument "code::Transform" CodeTransform {
         flip: u64,
@@ -93,7 +93,7 @@ impl CodeTransform {
     }
 }
 
-/// A number of blocks that a launch can have.
+/// Converts a number of blocks, if a launch can have as many.
 pub(crate) fn blocks(count: u64) -> Result<u32, Error> {
     let most = i32::MAX as u64;
     if count > most {
@@ -114,7 +114,7 @@ pub(crate) fn kind(code: Code, order: Order) -> &'static str {
 }
 
 impl File {
-    /// Its name and text.
+    /// The file's name and text.
     fn source(self) -> (&'static str, &'static str) {
         match self {
             File::Rows => ("rows", include_str!("../../../kernels/common/rows.cu")),
@@ -149,7 +149,7 @@ impl File {
         }
     }
 
-    /// The structs that it shares with the host.
+    /// The structs that the file shares with the host.
     fn layouts(self) -> &'static [Layout] {
         use {array as a, batch as b, segments as g, strings as t};
         match self {
@@ -239,10 +239,11 @@ impl File {
 }
 
 impl Instance {
-    /// The program that it is in, with the other kernels of the file.
+    /// The program that contains it, together with the other kernels of the file.
     pub fn program(&self) -> Program {
         let (name, source) = self.file.source();
-        // Code is no part of a name, nor are bytes of shared memory, which follow from the rest.
+        // The text of a comparison is no part of a name. Neither are bytes of shared memory, which follow from the
+        // rest.
         let named = |name: &str| name != "SORTIE_KEY_COMPARE" && !name.ends_with("_MEMORY");
         let numbers = self.defines.iter().filter(|(name, _)| named(name)).map(|(_, value)| value.as_str());
         let layouts = ("SORTIE_LAYOUTS".into(), layout::asserts(self.file.layouts()));
@@ -256,7 +257,7 @@ impl Instance {
         }
     }
 
-    /// Whether another is in the same program.
+    /// Whether another instance is in the same program.
     pub fn is_beside(&self, other: &Instance) -> bool {
         (self.file, &self.defines) == (other.file, &other.defines)
     }

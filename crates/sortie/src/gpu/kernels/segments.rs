@@ -1,14 +1,14 @@
-//! What the kernels of segments share with the host.
+//! The structs and constants that the kernels of segments share with the host.
 
 use super::layout::shared;
 
-/// Classes of segments by their length, at most.
+/// The most classes of segments by length.
 pub(crate) const MOST_CLASSES: usize = 64;
 /// Threads of a block that puts segments into classes.
 pub(crate) const CLASSES_BLOCK: u32 = 256;
 
 shared! {
-    /// What each class has room for.
+    /// How many keys each class has room for.
     argument "Capacities" Capacities {
         longest: u64,
         count: u32,
@@ -31,7 +31,7 @@ shared! {
         payload: [u64; 2],
     }
 
-    /// Segments too long for a block.
+    /// Segments that are too long for a block.
     #[derive(Default)]
     argument "long_segments::Segments" LongSegments {
         length: u64,
@@ -44,7 +44,7 @@ shared! {
         tile: u32,
     }
 
-    /// Chunks of all passes of a merge.
+    /// The chunks of all passes of a merge.
     memory "Progress" MergeProgress {
         taken: u64,
         done: u64,

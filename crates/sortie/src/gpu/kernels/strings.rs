@@ -1,4 +1,4 @@
-//! What the kernels of strings share with the host.
+//! The structs and constants that the kernels of strings share with the host.
 
 use super::layout::shared;
 
@@ -9,13 +9,13 @@ pub(crate) const TILE: usize = 8 * BLOCK as usize;
 const WARPS: usize = (BLOCK / sortie_device::WARP) as usize;
 
 shared! {
-    /// Where strings lie.
+    /// Where the strings are.
     argument "Strings" StringArrays {
         /// The bytes, or the table of buffers.
         data: u64,
         /// The offsets, or the views.
         index: u64,
-        /// Bytes, or views.
+        /// The number of bytes, or of views.
         size: u64,
     }
 
@@ -25,7 +25,7 @@ shared! {
         size: u64,
     }
 
-    /// What is known of the strings that tie.
+    /// What is known about the strings that tie.
     #[derive(bytemuck::Pod, bytemuck::Zeroable)]
     memory "State" TieState {
         depth: u64,
@@ -51,7 +51,7 @@ shared! {
         count: u32,
     }
 
-    /// The next level, but for its words.
+    /// The next level, without its words.
     argument "Left" LeftTies {
         places: u64,
         slots: u64,
@@ -59,7 +59,7 @@ shared! {
         starts: u64,
     }
 
-    /// Shared memory of the kernels that look at bytes: a number for each.
+    /// Shared memory of the kernels that look at bytes: a number for each byte value.
     memory "Symbols" Symbols {
         numbers: [u32; 256],
     }

@@ -1,4 +1,4 @@
-//! Many segments in device memory, each sorted by itself.
+//! Many segments in device memory, each sorted on its own.
 
 mod scratch;
 mod sort;

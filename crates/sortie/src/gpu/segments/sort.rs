@@ -1,9 +1,9 @@
-//! Many segments, each sorted by a worker of its own, in place.
+//! Sorts many segments in place, each by a worker of its own.
 //!
 //! Segments of one length go to workers that fit it. Segments between offsets are put into classes by length, on the
-//! device, and each class goes to workers of its size; nothing of their lengths is read back. Segments too long for a
-//! block are sorted as tiles, whose runs are merged between the keys and scratch of their size. A payload goes the way of
-//! its keys; an argsort writes the indices instead, and leaves the keys.
+//! device, and each class goes to workers of its size; their lengths are not read back. Segments too long for a block
+//! are sorted as tiles, whose runs are merged between the keys and scratch of the same size. A payload moves with its
+//! keys. An argsort writes the indices instead, and leaves the keys as they are.
 
 use sortie_device::{Buffer, Kernel, Launch, Stream, View};
 
@@ -20,21 +20,23 @@ use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code, Form};
 use crate::{Error, Order, TotalOrder};
 
-/// How keys on a device fall into segments.
+/// How keys on a device are divided into segments.
 #[derive(Debug, Clone, Copy)]
 pub enum DeviceSegments<'a> {
-    /// Segments of one length, which divides the number of keys (any length where there are no keys).
+    /// Segments of one length, which divides the number of keys (if there are no keys, any length will do).
     Length(u64),
-    /// Segment `i` is `offsets[i]..offsets[i + 1]`; the offsets, on the device too, never go backwards and stay within the
-    /// keys. A segment longer than `longest` is left as it is; that decides what is launched, and whether scratch is needed.
+    /// Segment `i` is `offsets[i]..offsets[i + 1]`. The offsets, which are on the device too, never decrease and stay
+    /// within the keys. A segment longer than `longest` is left as it is: `longest` decides what is launched, and
+    /// whether scratch is needed.
     ///
-    /// One array whose length is known to the device alone is one segment: the offsets are 0 and that length, and `longest` is
+    /// One array whose length only the device knows can be sorted as one segment: the offsets are 0 and that length,
+    /// and `longest` is an upper bound of it.
     /// the most that it can be.
     Offsets { offsets: View<'a, u64>, longest: u64 },
 }
 
 impl DeviceSegments<'_> {
-    /// As far as the host knows.
+    /// The lengths, as far as the host knows them.
     pub(crate) fn lie(self) -> Lie {
         match self {
             DeviceSegments::Length(length) => Lie::Length(length as usize),
@@ -48,10 +50,11 @@ impl DeviceSegments<'_> {
 /// Threads of a block that merges.
 const MERGE_BLOCK: u32 = 128;
 
-/// Segments that a block which puts them into classes takes at a time.
+/// Segments that a block of the classes' kernels takes at a time.
 const CLASSES_TAKEN: u64 = 256 * 8;
 impl Gpu {
-    /// Enqueues a sort of every segment by itself, for the bits of keys of this code. Segments too long for a block are merged.
+    /// Enqueues a sort of each segment on its own, for the bits of keys with this code. Segments too long for a block
+    /// are merged.
     ///
     /// # Safety
     /// As [`Gpu::sort_pairs_segments`].
@@ -66,14 +69,14 @@ impl Gpu {
         let content = Content { key_bytes: size_of::<B>(), payload: moved.kind, code, order };
         let job = SegmentSort::new(self, stream, moved, content);
         match segments {
-            // SAFETY: as the caller states.
+            // SAFETY: the caller guarantees it.
             DeviceSegments::Length(length) => unsafe { job.of_one_length(length) },
-            // SAFETY: as the caller states.
+            // SAFETY: the caller guarantees it.
             DeviceSegments::Offsets { offsets, longest } => unsafe { job.between_offsets(offsets, longest) },
         }
     }
 
-    /// Gets all that a sort of the few segments takes which another sort will have left.
+    /// Allocates what a sort of the few segments that another sort leaves will take.
     pub(crate) fn prepare_rest<'gpu, 'a, B: Bits>(
         &'gpu self,
         stream: &'a Stream,
@@ -88,7 +91,7 @@ impl Gpu {
         Ok(PreparedRest { job, listing, rest })
     }
 
-    /// Gets all that a sort of those segments takes which fit a block.
+    /// Allocates what a sort of those segments that fit in a block takes.
     pub(crate) fn prepare_short<'gpu, 'a, B: Bits>(
         &'gpu self,
         stream: &'a Stream,
@@ -104,7 +107,7 @@ impl Gpu {
     }
 }
 
-/// A sort of what is left, ready to be enqueued.
+/// A sort of what another sort leaves, ready to be enqueued.
 pub(crate) struct PreparedRest<'gpu, 'a, B> {
     job: SegmentSort<'gpu, 'a, B>,
     listing: Option<Listing>,
@@ -117,7 +120,7 @@ impl<'gpu, B: Bits> PreparedRest<'gpu, '_, B> {
     pub unsafe fn enqueue(self) -> Result<(), Error> {
         let PreparedRest { job, listing, rest } = self;
         let Some(listing) = listing else { return Ok(()) };
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe {
             let long = job.sort_listed(&listing, rest.offsets)?;
             job.merge_listed(&listing, long, rest.longest, rest.copy.address())
@@ -125,7 +128,7 @@ impl<'gpu, B: Bits> PreparedRest<'gpu, '_, B> {
     }
 }
 
-/// A sort of segments that fit a block, ready to be enqueued. It keeps the list of the longer ones.
+/// A sort of segments that fit in a block, ready to be enqueued. It keeps the list of the longer ones.
 pub(crate) struct PreparedShort<'gpu, 'a, B> {
     job: SegmentSort<'gpu, 'a, B>,
     listing: Option<Listing>,
@@ -133,13 +136,13 @@ pub(crate) struct PreparedShort<'gpu, 'a, B> {
 }
 
 impl<B: Bits> PreparedShort<'_, '_, B> {
-    /// Says which segments are longer, for what is enqueued while this is kept.
+    /// Returns which segments are longer, for work that is enqueued while this is kept.
     ///
     /// # Safety
     /// As [`Gpu::sort_segments`].
     pub unsafe fn enqueue(&self) -> Result<LongSegments, Error> {
         let Some(listing) = &self.listing else { return Ok(LongSegments::default()) };
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         unsafe { self.job.sort_listed(listing, self.offsets) }
     }
 }
@@ -147,25 +150,25 @@ impl<B: Bits> PreparedShort<'_, '_, B> {
 /// Segments that another sort has left.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rest<'a> {
-    /// As of [`DeviceSegments::Offsets`].
+    /// Offsets as in [`DeviceSegments::Offsets`].
     pub offsets: View<'a, u64>,
     pub longest: u64,
-    /// Shorter ones are not worth a launch of their own.
+    /// Shorter segments are not worth a launch of their own.
     pub shortest: usize,
-    /// Room for a copy of the keys, and behind it, where 16 bytes begin, of the payload.
+    /// Memory for a copy of the keys and, from the next multiple of 16 bytes on, of the payload.
     pub copy: View<'a, u32>,
 }
 
-/// What becomes of segments too long for a block.
+/// What is done with segments that are too long for a block.
 enum TooLong<'a> {
     Merged,
-    /// In a copy that there is.
+    /// Merged, with a copy in this memory.
     MergedIn(Rest<'a>),
-    /// They are listed alone.
+    /// Only listed.
     Left,
 }
 
-/// Whether indices of 32 bits are enough for the longest segment.
+/// Checks that indices of 32 bits are enough for the longest segment.
 pub(crate) fn check_indices(longest: u64) -> Result<(), Error> {
     if longest <= 1 << 32 {
         return Ok(());
@@ -184,7 +187,7 @@ pub(crate) fn code<K: TotalOrder>() -> Result<Code, Error> {
     }
 }
 
-/// Keys in device memory, and the address of what moves with them or of where their indices go.
+/// Keys in device memory, and the address of what moves with them, or where their indices are written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moved<'a, B> {
     pub keys: View<'a, B>,
@@ -192,7 +195,7 @@ pub(crate) struct Moved<'a, B> {
     pub kind: Payload,
 }
 
-/// What sorts segments too long for a block.
+/// The kernels that sort segments too long for a block.
 struct Tiles {
     worker: Worker,
     /// Keys of a tile.
@@ -201,17 +204,17 @@ struct Tiles {
     merge: Kernel,
 }
 
-/// What sorts segments between offsets.
+/// The kernels and scratch that sort segments between offsets.
 struct Listing {
     by_class: Vec<Kernel>,
     capacities: Capacities,
     workers: Vec<(Worker, Kernel)>,
-    /// Where there can be segments too long for a block that are merged.
+    /// Present if there can be segments too long for a block that are to be merged.
     tiles: Option<Tiles>,
     scratch: Buffer<u32>,
 }
 
-/// The parts of a listing's scratch for so many segments: `listed_lengths` has their words.
+/// The parts of a listing's scratch for this many segments; `listed_lengths` gives their words.
 fn parts(scratch: &Buffer<u32>, segments: usize) -> [View<'_, u32>; 5] {
     let mut taken = 0;
     listed_lengths(segments).map(|words| {
@@ -250,7 +253,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
             self.stream.fill(progress, 0)?;
             let long = LongSegments { length, segments, ..LongSegments::default() };
             let copies = scratch.address() + 4 * PROGRESS_WORDS as u64;
-            // SAFETY: as the caller states; the scratch has room for the copies behind the progress.
+            // SAFETY: the caller guarantees it; the scratch has room for the copies behind the progress.
             unsafe { self.sort_long(&tiles, long, length, progress, copies)? };
             return self.gpu.pending(self.stream);
         };
@@ -272,7 +275,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
         if let Some(listing) = self.listing(offsets.len(), longest, TooLong::Merged)? {
             // Aligned, as the copies after it in the scratch are.
             let copies = listing.scratch.address() + 4 * listed_words(offsets.len() - 1) as u64;
-            // SAFETY: as the caller states; the scratch has room for the copies behind the lists.
+            // SAFETY: the caller guarantees it; the scratch has room for the copies behind the lists.
             unsafe {
                 let long = self.sort_listed(&listing, offsets)?;
                 self.merge_listed(&listing, long, longest, copies)?;
@@ -281,7 +284,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
         self.gpu.pending(self.stream)
     }
 
-    /// Kernels and scratch for segments between so many offsets, or nothing where there is nothing to do.
+    /// Kernels and scratch for segments between this many offsets, or `None` if there is nothing to do.
     fn listing(&self, offsets: usize, longest: u64, too_long: TooLong<'_>) -> Result<Option<Listing>, Error> {
         let segments = offsets.saturating_sub(1);
         let longest = longest.min(self.moved.keys.len() as u64);
@@ -326,7 +329,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
         Ok(Some(Listing { by_class, capacities, workers, tiles, scratch }))
     }
 
-    /// Sorts segments that fit a block, and lists the others.
+    /// Sorts segments that fit in a block, and lists the others.
     ///
     /// # Safety
     /// As [`Gpu::sort_segments`]; the listing is for these offsets.
@@ -371,7 +374,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
         })
     }
 
-    /// Sorts the long segments that a listing has listed, with copies at this address.
+    /// Sorts the long segments of a list, with copies at this address.
     ///
     /// # Safety
     /// As [`Gpu::sort_segments`]; there is room for the copies.
@@ -395,7 +398,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
         }
     }
 
-    /// What sorts segments of this length, or between offsets, that are too long for a block.
+    /// The kernels that sort segments of this length, or between offsets, that are too long for a block.
     fn tiles(&self, length: Option<u64>) -> Result<Tiles, Error> {
         let shared = self.shared_per_block();
         let (worker, tile) = Worker::for_tiles(length, self.content, shared).ok_or_else(|| {
@@ -403,7 +406,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
                 "a block of this device has {shared} bytes of shared memory, too few for any sort; use the CPU engine"
             ))
         })?;
-        // Indices, once they are made, are a payload.
+        // Indices, once they are made, are moved like a payload.
         let merged = match self.content.payload {
             Payload::Places => Content { payload: Payload::Moved(4), ..self.content },
             _ => self.content,
@@ -419,7 +422,8 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
         })
     }
 
-    /// Sorts segments by tiles, and merges their runs until the longest is one, with copies at this address.
+    /// Sorts segments as tiles, and merges their runs until even the longest segment is one run, with copies at this
+    /// address.
     ///
     /// # Safety
     /// As [`Gpu::sort_segments`]; there is room for the copies, and the progress is zero.
@@ -433,14 +437,15 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
     ) -> Result<(), Error> {
         let long = LongSegments { tile: tiles.length as u32, ..long };
         let arrays = self.with_copies(copies);
-        // As many as there can be, about: each segment has at most one tile that is not full.
+        // About as many as there can be: each segment has at most one tile that is not full.
         let count = 2 * self.moved.keys.len() as u64 / tiles.length as u64 + 1;
         let launch = Launch {
             blocks: self.resident(count, tiles.worker.block()),
             threads: tiles.worker.block(),
             shared: tiles.worker.shared(From::Tiles, 0),
         };
-        // SAFETY: these are the kernel's arguments; it stays within the segments, and the same places of the copies.
+        // SAFETY: these are the kernel's arguments; it stays within the segments, and within the same ranges of the
+        // copies.
         unsafe { tiles.sort.launch(self.stream, launch, (arrays, long, self.transform))? };
         let launch = Launch {
             blocks: self.resident(count * (tiles.length / CHUNK) as u64, MERGE_BLOCK),
@@ -463,7 +468,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
         let key_copy = 4 * words(self.moved.keys.bytes().div_ceil(4)) as u64;
         let mut arrays = self.in_place();
         match self.content.payload {
-            // The keys stay, so their runs go between two copies.
+            // The keys stay where they are, so their runs are merged between two copies.
             Payload::Places => {
                 arrays.keys = [address, address + key_copy];
                 arrays.payload[1] = address + 2 * key_copy;
@@ -481,7 +486,8 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
         copies_words(self.content, self.moved.keys.len())
     }
 
-    /// Blocks that keep the device busy, each of which goes on to the next piece of work; no more than there is work for.
+    /// The number of blocks that keep the device busy, each of which takes one piece of work after another; at most as
+    /// many as there is work for.
     fn resident(&self, work: u64, threads: u32) -> u32 {
         let properties = self.gpu.device().properties();
         work.min(u64::from(properties.multiprocessors * (RESIDENT_THREADS / threads).max(8))) as u32
@@ -492,7 +498,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
     }
 }
 
-/// Bytes of `merge_runs::Shared`: codes, three numbers, and with a payload where each came from.
+/// Bytes of `merge_runs::Shared`: codes, three numbers, and with a payload the origin of each key.
 fn merge_shared(content: Content) -> usize {
     let sources = if content.payload == Payload::None { 0 } else { CHUNK };
     struct_bytes(&[
@@ -502,5 +508,5 @@ fn merge_shared(content: Content) -> usize {
     ])
 }
 
-/// Threads that a multiprocessor has at most.
+/// The most threads of a multiprocessor.
 const RESIDENT_THREADS: u32 = 2048;

@@ -1,47 +1,49 @@
-//! The worker for a segment: how many threads, and how many items each holds in registers.
+//! The worker for a segment: how many threads it has, and how many items each holds in registers.
 
 use crate::gpu::kernels::{Define, File, Instance, kind, numbers, struct_bytes};
 use crate::key::{Code, Order};
 use crate::request::Beside;
 
-/// Items that a thread holds, at most: with more than 40 the compiler runs out of 64 registers.
+/// The most items that a thread holds: with more than 40, the compiler runs out of 64 registers.
 const REGISTERS: usize = 40;
-/// The same where indices are sorted, with stages of 4 bytes, of 8 and of 16. More of 8 bytes, or of 16, would leave 1024 threads
-/// no room in the 227 KB of shared memory that a block can have. With stages of 4 bytes, f32 with payloads of 4 on an H200:
-/// segments of 10,000 62 G/s with rows of up to 24, 43 with 16; lengths by a power law 50 and 44; some registers are spilled.
+/// The same if indices are sorted, with stages of 4, 8 and 16 bytes. With more items of 8 or 16 bytes, 1024 threads
+/// would not fit in the 227 KB of shared memory that a block can have. With stages of 4 bytes, f32 with payloads of 4
+/// on an H200: segments of 10,000 reach 62 G/s with rows of up to 24, and 43 with 16; lengths by a power law 50 and 44.
+/// Some registers are spilled.
 const REGISTERS_OF_PLACES: [usize; 3] = [24, 16, 8];
-/// Keys that a single thread sorts: its network grows faster than linearly, yet needs no step between threads. A
-/// segment of 50 f32 on an H200: 427 G/s by one thread, 404 by two, 305 by eight.
+/// The most keys that a single thread sorts. Its network grows faster than linearly, but needs no exchange between
+/// threads. Segments of 50 f32 on an H200 reach 427 G/s with one thread, 404 with two, and 305 with eight.
 const ALONE: usize = 64;
-/// The same with stages of 16 bytes: a block has a stage for every key of its threads, of which more would leave a
-/// multiprocessor few threads.
+/// The same with stages of 16 bytes. A block has a stage for every key of its threads; with more of them, few threads
+/// would fit on a multiprocessor.
 const ALONE_WITH_WIDE_STAGES: usize = 16;
-/// Workers of so few threads would read keys that lie far apart, so their block copies its segments as they lie.
+/// Workers of up to this many threads would read keys that lie far apart, so their block copies its segments as a
+/// whole.
 const TILED_UP_TO: usize = 4;
 /// Threads in a block of small workers.
 const BLOCK: usize = 128;
 const MOST_THREADS: usize = 1024;
 const WARP: usize = 32;
-/// Bytes that all banks of shared memory have side by side.
+/// Bytes that all banks of shared memory provide side by side.
 const LINE: usize = 128;
-/// Lengths of tiles are multiples of this, the keys of a chunk that a block merges.
+/// Lengths of tiles are multiples of this, which is the number of keys of a chunk that a block merges.
 pub(crate) const CHUNK: usize = 2048;
-/// Keys of a tile of segments between offsets, whose last tile may be nearly empty: a longer one would be more to sort in
-/// vain, a shorter one would take one more merge.
+/// Keys of a tile of segments between offsets. The last tile of a segment may be nearly empty: with longer tiles, more
+/// would be sorted for nothing; with shorter ones, there would be one more merge.
 const LISTED_TILE: usize = 16_384;
 
 /// What moves with the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Payload {
     None,
-    /// So many bytes a key: 4, 8 or 16.
+    /// This many bytes per key: 4, 8 or 16.
     Moved(usize),
-    /// The keys stay where they are, and their indices in order are written instead.
+    /// The keys do not move; their indices in order are written instead.
     Places,
 }
 
 impl Payload {
-    /// Of each key.
+    /// Bytes for each key.
     pub fn bytes(self) -> usize {
         match self {
             Payload::None => 0,
@@ -50,7 +52,7 @@ impl Payload {
         }
     }
 
-    /// As a request says it: stable, where anything goes with the keys.
+    /// As in a request: stable if anything moves with the keys.
     pub fn beside(self) -> Beside {
         match self {
             Payload::None => Beside::Nothing,
@@ -70,7 +72,7 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// Bytes that a key's stage has in shared memory; none where the codes themselves are sorted, and not their indices.
+    /// Bytes of a key's stage in shared memory; 0 if the codes themselves are sorted, not their indices.
     fn staged(self) -> usize {
         match self.payload {
             Payload::None if self.key_bytes <= 4 => 0,
@@ -79,12 +81,12 @@ impl Content {
         }
     }
 
-    /// Keys in the shortest segment that is anything to do.
+    /// Keys of the shortest segment for which there is anything to do.
     pub fn least(self) -> u64 {
         if self.payload == Payload::Places { 1 } else { 2 }
     }
 
-    /// What `segment.cuh` is instantiated for.
+    /// The macros that `segment.cuh` is instantiated with.
     pub fn defines(self) -> Vec<Define> {
         let (payload, argsort) = match self.payload {
             Payload::None => (0, 0),
@@ -115,7 +117,7 @@ pub(crate) struct Worker {
     pub threads: usize,
     /// Items that each thread holds.
     pub row: usize,
-    /// Keys that each thread has in every segment, even the shortest.
+    /// Keys that each thread has in every segment, even in the shortest.
     full: usize,
     /// Workers in a block.
     pub workers: usize,
@@ -125,7 +127,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// A worker for segments of at least `shortest` keys.
     fn new(threads: usize, row: usize, shortest: usize, content: Content) -> Worker {
-        // Workers of more than a warp that sort indices go on or stop by themselves.
+        // Workers of more than a warp that sort indices stop independently of each other.
         let alone = content.staged() > 0 && threads > WARP;
         let workers = if alone { 1 } else { (BLOCK / threads).max(1) };
         Worker { threads, row, full: shortest / threads, workers, content }
@@ -139,7 +141,7 @@ impl Worker {
         (self.threads * self.workers) as u32
     }
 
-    /// Bytes of shared memory that a block needs to sort segments between offsets, or of this one length.
+    /// Bytes of shared memory that a block needs to sort segments between offsets, or segments of this one length.
     pub fn shared(self, source: From, length: usize) -> usize {
         match source {
             From::OneLength if self.is_tiled() => {
@@ -149,7 +151,7 @@ impl Worker {
         }
     }
 
-    /// Bytes of a key of a block that copies its segments as they lie: its stage, and its place in a byte.
+    /// Bytes for each key, if the block copies its segments as a whole: its stage, and its index in a byte.
     fn tiled_key_shared(self) -> usize {
         match self.content.staged() {
             0 => self.content.key_bytes,
@@ -157,25 +159,25 @@ impl Worker {
         }
     }
 
-    /// Bytes of a block whose workers each take a segment: their stages and items, and `Notes` of the kernels.
+    /// Bytes of a block whose workers each take a segment: their stages and items, and the kernels' `Notes`.
     fn block_shared(self) -> usize {
         let items = numbers(size_of::<u32>(), self.threads * (self.row | 1));
         let stages = self.capacity() * self.content.staged();
         self.workers * (struct_bytes(&[items]) + stages) + self.notes()
     }
 
-    /// Bytes of `Notes` of the kernels.
+    /// Bytes of the kernels' `Notes`.
     fn notes(self) -> usize {
         if self.content.staged() == 0 {
             return 0;
         }
         let warps = (self.threads * self.workers).div_ceil(WARP);
         let ranges = numbers(self.content.key_bytes.max(4), 2 * warps);
-        // What follows begins where 16 bytes do.
+        // What follows begins at a multiple of 16 bytes.
         struct_bytes(&[ranges, numbers(size_of::<u32>(), 1)]).next_multiple_of(16)
     }
 
-    /// Items that a thread holds at most.
+    /// The most items that a thread holds.
     fn longest_row(content: Content) -> usize {
         match content.staged() {
             0 => REGISTERS,
@@ -188,7 +190,7 @@ impl Worker {
     /// The worker for segments of one length, if one block can sort them.
     pub fn for_length(length: usize, content: Content, shared: usize) -> Option<Worker> {
         let many = length.div_ceil(Self::longest_row(content)).next_power_of_two();
-        // Indices are sorted by one thread, or by those that read what lies close together.
+        // Indices are sorted by one thread, or by workers whose threads read keys that are close together.
         let many = if content.staged() > 0 { many.max(2 * TILED_UP_TO) } else { many };
         let most_alone = if content.staged() > 8 { ALONE_WITH_WIDE_STAGES } else { ALONE };
         let alone = (length <= most_alone).then_some(1);
@@ -207,8 +209,8 @@ impl Worker {
         })
     }
 
-    /// The workers for segments of any length, by capacity: two for each power of two, so that no more than a third
-    /// of a worker is idle.
+    /// The workers for segments of any length, by capacity: two for each power of two, so that at most a third of a
+    /// worker is idle.
     pub fn classes(content: Content, shared: usize) -> Vec<Worker> {
         let (short, long): (&[usize], _) = match content.staged() {
             0 => (&[2, 4, 8, 12, 16], [24, 32]),
@@ -227,7 +229,7 @@ impl Worker {
         workers.take_while(|worker| worker.shared(From::List, 0) <= shared).collect()
     }
 
-    /// The workers for segments that are seldom shorter than this, of any length all the same.
+    /// The workers for segments that are rarely shorter than this, but may have any length.
     pub fn classes_from(shortest: usize, content: Content, shared: usize) -> Vec<Worker> {
         let mut workers = Self::classes(content, shared);
         workers.retain(|worker| worker.capacity() >= shortest);
@@ -237,8 +239,8 @@ impl Worker {
         workers
     }
 
-    /// The worker for tiles of segments that are too long for one, and the keys of a tile, if a block can sort any. Segments
-    /// of one length are cut evenly, for a tile that is nearly empty takes as long as a full one.
+    /// The worker for tiles of segments that are too long for a block, and the keys of a tile, if a block can sort any.
+    /// Segments of one length are cut evenly, because a tile that is nearly empty takes as long as a full one.
     pub fn for_tiles(length: Option<u64>, content: Content, shared: usize) -> Option<(Worker, usize)> {
         let most = Self::classes(content, shared).last()?.capacity();
         let tile = match length {
@@ -253,7 +255,7 @@ impl Worker {
         Some((Worker { full: 0, ..worker }, tile))
     }
 
-    /// Whether its block copies its segments to shared memory as they lie.
+    /// Whether its block copies its segments to shared memory as a whole.
     fn is_tiled(self) -> bool {
         self.threads <= TILED_UP_TO
     }
@@ -283,7 +285,8 @@ impl Worker {
 mod tests {
     use super::*;
 
-    /// Once a segment of 50 u64 went by tiles and a copy on devices with 48 KB, since a block of single threads did not fit.
+    /// Segments of 50 u64 once went through tiles and a copy on devices with 48 KB, because a block of single threads
+    /// did not fit.
     #[test]
     fn short_segments_fit_a_block_of_every_device() {
         for payload in [Payload::None, Payload::Moved(4), Payload::Moved(16), Payload::Places] {

@@ -57,7 +57,7 @@ impl Gpu {
     ///
     /// # Safety
     /// Nothing else uses the strings and the indices meanwhile, and offsets are as [`Strings`] states, or views as
-    /// [`StringViews`](super::StringViews). The stream is of this engine's device.
+    /// [`StringViews`](super::StringViews). The stream belongs to this engine's device.
     pub unsafe fn argsort_strings<'s>(
         &self,
         stream: &Stream,
@@ -73,7 +73,7 @@ impl Gpu {
         }
         let mut job = StringSort::new(self, stream, strings, indices, order)?;
         job.base = job.find_alphabet()?;
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         let mut tied = unsafe { job.sort_all()? };
         while let Some(level) = tied.take() {
             // SAFETY: as above.
@@ -118,7 +118,7 @@ impl Gpu {
             if job.base <= SMALL_ALPHABET { CUT_OFF_SMALL_ALPHABET } else { CUT_OFF_LARGE_ALPHABET };
         let depth = depth.map_or(of_paper, NonZeroUsize::get) as u64;
         job.end = Some(depth);
-        // SAFETY: as the caller states.
+        // SAFETY: the caller guarantees it.
         let mut tied = unsafe { job.sort_all()? };
         while let Some(level) = tied.take_if(|level| level.depth < depth) {
             // SAFETY: as above.
@@ -147,7 +147,7 @@ pub(crate) unsafe fn sort_words(
     let nowhere =
         Strings { bytes: words.cast().range(0..0), offsets: Offsets::Wide(words.range(0..0)) }.into();
     let job = StringSort { base, ..StringSort::new(gpu, stream, nowhere, indices, order)? };
-    // SAFETY: as the caller states.
+    // SAFETY: the caller guarantees it.
     let tied = unsafe {
         gpu.number(stream, indices.address(), n, size_of::<u32>())?;
         drop(gpu.sort_array(stream, words, indices.address(), wanted(order))?);
@@ -352,7 +352,7 @@ impl<'a> StringSort<'a> {
         let keys = words.range(0..WORD * n).cast::<u64>();
         let all = TieLevel { places: 0, slots: 0, heads: 0, count: n as u32 };
         let alphabet = self.alphabet(0);
-        // SAFETY: as the caller states; the indices are written before they are sorted.
+        // SAFETY: the caller guarantees it; the indices are written before they are sorted.
         unsafe {
             self.encode(all, alphabet, keys)?;
             drop(self.gpu.sort_array(self.stream, keys, self.indices.address(), wanted(self.order))?);
@@ -367,7 +367,7 @@ impl<'a> StringSort<'a> {
         let payload = tied.indices().address();
         let moved = Moved { keys: tied.words(), payload, kind: Payload::Moved(size_of::<u32>()) };
         let alphabet = self.alphabet(tied.depth);
-        // SAFETY: as the caller states; the groups are within what ties.
+        // SAFETY: the caller guarantees it; the groups are within what ties.
         unsafe {
             self.encode(tied.level(), alphabet, tied.words())?;
             drop(self.gpu.sort_moved(self.stream, moved, segments, Code::Unsigned, self.order)?);

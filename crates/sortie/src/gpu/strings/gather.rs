@@ -1,4 +1,4 @@
-//! Strings in device memory in the order of their indices.
+//! Gathers strings in device memory in the order of their indices.
 
 use sortie_device::{Kernel, Launch, Stream, View};
 
@@ -15,19 +15,20 @@ use crate::gpu::{Gpu, Pending};
 const COPIED: usize = 16;
 
 impl Gpu {
-    /// Enqueues the strings in the order of these indices, and does not wait: offsets from 0 on, and bytes.
+    /// Enqueues writing the strings in the order of these indices, as offsets from 0 on and bytes, and does not wait.
     ///
-    /// Cost: of each string a read and a write; a thread writes 16 bytes, whose string it searches for.
-    /// Scratch: 8 bytes for 2048 strings.
+    /// Cost: one read and one write of each string. A thread writes 16 bytes, for which it searches the string.
+    /// Scratch: 8 bytes for each 2048 strings.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there are not as many strings to be written as indices; [`Error::Unsupported`] for
-    /// offsets of two widths, or more than 2^32 - 2^16 indices; [`Error::Memory`] if the device has too little free for
-    /// the scratch; [`Error::Device`] if a kernel is not available.
+    /// [`Error::LengthMismatch`] if the number of strings to be written is not that of the indices;
+    /// [`Error::Unsupported`] for offsets of two different widths, or more than 2^32 - 2^16 indices; [`Error::Memory`]
+    /// if the device has too little free for the scratch; [`Error::Device`] if a kernel is not available.
     ///
     /// # Safety
-    /// Indices are less than the number of strings; there is room for all bytes of those, and offsets are wide enough.
-    /// Nothing else uses either strings or the indices until that is done. The stream is of this engine's device.
+    /// Indices are less than the number of strings; there is room for the bytes of all gathered strings, and the
+    /// offsets are wide enough. Nothing else uses the strings, old or new, or the indices until that is done. The
+    /// stream belongs to this engine's device.
     pub unsafe fn gather_strings(
         &self,
         stream: &Stream,
@@ -52,7 +53,7 @@ impl Gpu {
         let copying = launch(self, to.bytes.len().div_ceil(COPIED * BLOCK as usize), 0);
         let (from, count) = (strings.addresses(), indices.len() as u32);
         let StringArrays { data, index, .. } = to.addresses();
-        // SAFETY: these are the kernels' arguments; as the caller states, there is room for all that they write.
+        // SAFETY: these are the kernels' arguments; the caller guarantees room for all that they write.
         unsafe {
             if count == 0 {
                 stream.fill(to.offset_words(), 0)?;
@@ -66,16 +67,16 @@ impl Gpu {
         self.pending(stream)
     }
 
-    /// Enqueues the views of strings in the order of these indices, and does not wait; their buffers stay as they are, and
-    /// belong to the new ones too. No scratch.
+    /// Enqueues writing the views of strings in the order of these indices, and does not wait. The buffers stay as they
+    /// are, and the new views refer to them too. No scratch.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there are not as many views to be written as indices; [`Error::Unsupported`] for more
-    /// than 2^32 - 2^16 indices; [`Error::Device`] if a kernel is not available.
+    /// [`Error::LengthMismatch`] if the number of views to be written is not that of the indices;
+    /// [`Error::Unsupported`] for more than 2^32 - 2^16 indices; [`Error::Device`] if a kernel is not available.
     ///
     /// # Safety
-    /// Indices are less than the number of views. Nothing else uses either views or the indices until that is done. The stream
-    /// is of this engine's device.
+    /// Indices are less than the number of views. Nothing else uses the views, old or new, or the indices until that is
+    /// done. The stream belongs to this engine's device.
     pub unsafe fn gather_string_views(
         &self,
         stream: &Stream,

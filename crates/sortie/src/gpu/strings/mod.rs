@@ -1,4 +1,4 @@
-//! Strings in device memory: which ones, in what order, and moved into that order.
+//! Strings in device memory: how they are stored, their order, and how they are moved into that order.
 
 mod argsort;
 mod gather;

@@ -1,17 +1,17 @@
-//! Strings in a device's memory, as Arrow lays them out.
+//! Strings in device memory, in the layouts of Arrow.
 
 use sortie_device::{Stream, View, WARP};
 
 use crate::Error;
 use crate::gpu::kernels::strings::{StringArrays, StringBuffer};
 
-/// Strings one after the other: string `i` is `bytes[offsets[i]..offsets[i + 1]]`, so there is one offset more than strings.
-/// They never go backwards and stay within the bytes.
+/// Strings one after the other: string `i` is `bytes[offsets[i]..offsets[i + 1]]`, so there is one more offset than
+/// strings. The offsets never decrease and stay within the bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Strings<'a> {
     /// The bytes of all strings.
     pub bytes: View<'a, u8>,
-    /// Where each begins and the last one ends; the first need not be 0.
+    /// Where each string begins and the last one ends. The first offset need not be 0.
     pub offsets: Offsets<'a>,
 }
 
@@ -24,12 +24,13 @@ pub enum Offsets<'a> {
     Wide(View<'a, u64>),
 }
 
-/// Strings wherever they are, told by views of 16 bytes, as Arrow's `Utf8View` and `BinaryView` have them: four bytes of a
-/// length up to 2^31 - 1, then a string of up to 12 bytes itself, or its first four, the number of its buffer and its place
-/// there. Strings stay within their buffers; there are no nulls.
+/// Strings at any place in buffers, given by views of 16 bytes like Arrow's `Utf8View` and `BinaryView`. A view begins
+/// with the length in four bytes, up to 2^31 - 1. Up to 12 bytes, the string itself comes next. Otherwise its first
+/// four bytes come next, then the number of its buffer and its offset in that buffer. Strings stay within their
+/// buffers; there are no nulls.
 #[derive(Debug, Clone, Copy)]
 pub struct StringViews<'a> {
-    /// A view for each string.
+    /// One view for each string.
     pub views: View<'a, u128>,
     /// The buffers in device memory, in the order of their numbers.
     pub buffers: &'a [View<'a, u8>],
@@ -40,7 +41,7 @@ pub struct StringViews<'a> {
 pub enum StoredStrings<'a> {
     /// One after the other.
     Offsets(Strings<'a>),
-    /// Wherever they are.
+    /// At any place in buffers.
     Views(StringViews<'a>),
 }
 
@@ -104,7 +105,7 @@ impl StoredStrings<'_> {
         }
     }
 
-    /// Threads that a look at all bytes has work for: one for eight bytes, or a warp for a view.
+    /// How many threads have work when all bytes are looked at: one for each eight bytes, or a warp for each view.
     pub(super) fn work(self) -> usize {
         match self {
             StoredStrings::Offsets(strings) => strings.bytes.len() / size_of::<u64>(),
@@ -120,7 +121,7 @@ impl StoredStrings<'_> {
         }
     }
 
-    /// With the table of buffers written to memory that has its words.
+    /// Writes the table of buffers to this memory, which has its size.
     pub(super) fn addresses(self, stream: &Stream, table: View<'_, u32>) -> Result<StringArrays, Error> {
         Ok(match self {
             StoredStrings::Offsets(strings) => strings.addresses(),
@@ -134,5 +135,5 @@ impl StoredStrings<'_> {
     }
 }
 
-/// Of a buffer, in words.
+/// The size of a buffer's entry, in words.
 const TABLE_WORDS: usize = size_of::<StringBuffer>() / size_of::<u32>();

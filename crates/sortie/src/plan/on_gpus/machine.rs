@@ -1,4 +1,4 @@
-//! [`MachineGpu`]: what a plan depends on of a GPU.
+//! [`MachineGpu`]: what a plan depends on about a GPU.
 
 use sortie_device::Properties;
 use sortie_device::rates::Rates;
@@ -10,15 +10,16 @@ use crate::plan::Machine;
 /// A GPU of a [`Machine`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct MachineGpu {
-    /// Its properties, which are known before it has worked.
+    /// Its properties, which are known before it has started.
     pub properties: Properties,
     /// Bytes of its memory that are free.
     pub free: u64,
-    /// How fast it copies and is copied to, where that is known.
+    /// How fast it copies and is copied to and from, if that is known.
     pub rates: Option<Rates>,
     /// Whether the process has started it.
     pub started: bool,
-    /// What part of the keys it has under [`Engine::Hybrid`](crate::Engine::Hybrid), where that was tuned; else all.
+    /// The share of the keys that it sorts under [`Engine::Hybrid`](crate::Engine::Hybrid), if that was tuned;
+    /// otherwise 1.
     pub share: f64,
 }
 
@@ -32,7 +33,7 @@ impl Machine {
 }
 
 impl MachineGpu {
-    /// A GPU of this name, as its maker writes it, with the number that it has on the machine. None where no rates ship for it,
+    /// A GPU with this name, as its maker writes it, and this number on the machine. `None` if no rates ship for it,
     /// see [`shipped_gpus`](super::shipped_gpus).
     #[must_use]
     pub fn shipped(name: &str, ordinal: u32) -> Option<MachineGpu> {
@@ -52,7 +53,7 @@ impl MachineGpu {
         Some(MachineGpu { properties, free, rates: Some(gpu.rates), started: false, share: DEFAULT_SHARE })
     }
 
-    /// The name that a sort calls it by.
+    /// Its name in plans and reports.
     pub(super) fn name(&self) -> String {
         format!("{}:{} ({})", self.properties.kind, self.properties.ordinal, self.properties.name)
     }

@@ -1,5 +1,5 @@
-//! Plans for machines with GPUs: which of their ways fit a request, how long each is predicted to take, and whether one beats
-//! the CPU.
+//! Plans for machines with GPUs: which of their ways suit a request, how long each is predicted to take, and whether
+//! one of them beats the CPU.
 
 mod machine;
 mod predict;
@@ -20,15 +20,16 @@ use crate::capability::Capability;
 use crate::request::{Beside, KeyForm, Operation, Request};
 use crate::{Algorithm, Bound, Devices, Engine, Error, gpu};
 
-/// Bytes of keys from which a GPU is thought of at all. One thread sorts so much in 2 to 4 ms (segments of 1000 f32, and of
-/// mixed lengths), several in less than any GPU takes to get going: there is nothing to predict.
+/// From this many bytes of keys on, a GPU is considered. One thread sorts as much in 2 to 4 ms (segments of 1000 f32,
+/// and of mixed lengths), and several threads do it in less time than any GPU takes to start: there is nothing to
+/// predict.
 pub(crate) const GPU_FROM_BYTES: usize = 4 << 20;
 
-/// Predicted speed-up from which a GPU is used. Rates vary by some tenths from run to run, and a GPU that is not needed stays
-/// free for others.
+/// From this predicted speed-up on, a GPU is used. Rates vary by some tenths from run to run, and a GPU that is not
+/// needed remains free for others.
 pub(crate) const GPU_WINS_FROM: f64 = 1.25;
 
-/// More copies of a key and of what moves with it than any plan holds on a device and on the host.
+/// More than the number of copies of a key, and of what moves with it, that any plan holds on a device and on the host.
 const MOST_COPIES: usize = 64;
 
 /// Plans a request that the capability table allows.
@@ -42,7 +43,7 @@ pub(super) fn plan(request: &Request, machine: &Machine, able: &Capability) -> R
     }
 }
 
-/// The CPU, unless a GPU wins.
+/// Plans for the CPU, unless a GPU wins.
 fn fastest(request: &Request, machine: &Machine, able: &Capability) -> Plan {
     let cpu = |reason| on_the_cpu(request, machine, reason);
     if machine.gpus.is_empty() {
@@ -59,7 +60,7 @@ fn fastest(request: &Request, machine: &Machine, able: &Capability) -> Plan {
     let mut least = f64::INFINITY;
     for gpu in &machine.gpus {
         let Ok((way, scratch)) = way_on(request, gpu, Some(1.0)) else { continue };
-        // Where the GPU fails, the CPU must find all data as it was; so no array is sorted in parts.
+        // If the GPU fails, the CPU must find all data as it was; so no array is sorted in parts.
         if matches!(way, GpuWay::Chunks | GpuWay::Ranges) {
             continue;
         }
@@ -84,7 +85,7 @@ fn on_one_gpu(request: &Request, machine: &Machine, ordinal: u32, share: Option<
     Ok(Plan { route: Route::Gpu(ordinal, way), scratch, predicted, reason: Reason::Named })
 }
 
-/// The first GPU alone sorts an array that fits in its memory.
+/// An array that fits in the memory of the first GPU is sorted by that GPU alone.
 fn on_several_gpus(request: &Request, machine: &Machine, devices: Devices) -> Result<Plan, Error> {
     let mut numbers = devices.numbers();
     let first = numbers.next().expect("they are two at least");
@@ -105,7 +106,7 @@ fn with_cpu(request: &Request, machine: &Machine, gpu: &MachineGpu, way: GpuWay)
     on_cpu.into_iter().chain(on_gpu.map(|seconds| Predicted { gpu: Some(gpu.name()), seconds })).collect()
 }
 
-/// How a GPU would do it, and with what scratch.
+/// How a GPU would sort, and with how much scratch.
 fn way_on(request: &Request, gpu: &MachineGpu, share: Option<f64>) -> Result<(GpuWay, Scratch), Error> {
     match (&request.operation, request.keys) {
         (Operation::Segments(_), _) => Ok((GpuWay::Segments, scratch::of_segments(request))),
@@ -130,7 +131,7 @@ fn way_of_array(
     let held = request.held_for_device();
     let left = request.budget.left();
     let free = gpu.free - gpu.free / LEFT_FREE;
-    // Whatever the way, no more is held of each key: less than any address then.
+    // No way holds more copies of each key, so all sizes below fit in an address.
     let each = request.bytes_on_device().saturating_mul(MOST_COPIES);
     if n.saturating_mul(each) > isize::MAX as usize {
         let needed = (n as u64).saturating_mul(request.bytes_on_device() as u64);
@@ -141,7 +142,7 @@ fn way_of_array(
     let ways =
         gpu::forecast(&gpu.properties, key_bytes, n, beside, request.algorithm, request.budget.threads);
     let ways = match ways {
-        // Each chunk has few enough.
+        // Each chunk has few enough keys.
         Err(Error::Unsupported(_))
             if any_way && key_bytes <= 8 && matches!(request.engine, Engine::CudaDevices(_)) =>
         {

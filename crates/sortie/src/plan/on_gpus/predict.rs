@@ -13,41 +13,42 @@ use crate::plan::predict::slower;
 use crate::request::{Beside, Lengths, Operation, Request};
 use crate::ways::DeviceWay;
 
-/// Times that a device takes longer to sort segments in its memory than to copy them. On an H200: 1.4 (segments of 50
-/// f32) to 4.7 (of 10,000), 5.5 (lengths by a power law).
+/// How many times as long as copying them a device takes to sort segments in its memory. On an H200: from 1.4 (segments
+/// of 50 f32) to 4.7 (of 10,000), and 5.5 (lengths by a power law).
 const DEVICE_FINISH_COPIES: f64 = 5.0;
 
-/// And for each pass that merges the runs of longer ones. On an H200: 14.7 copies for segments of 55,109 f32 (3 passes),
-/// 22.5 of 262,144 (5), 30.2 of a million (7).
+/// How many copies each pass adds that merges the runs of longer segments. On an H200, segments of 55,109 f32 took 14.7
+/// copies (3 passes), of 262,144 22.5 (5 passes), and of a million 30.2 (7 passes).
 const DEVICE_MERGE_COPIES: f64 = 4.0;
 
-/// The same of one array, by its way: on an H200 6.7 copies of 2^28 u32 by digits, 5.4 of u64, 6.9 of stable pairs of u32; 12.6 of
-/// u64 by samples; 36 of u32 by the network, 43 of u64; by passes 10.5 of u32, 13.4 of u64, 8.1 and 14.3 of their stable pairs.
+/// The same for one array, by its way. On an H200, 2^28 u32 by digits took 6.7 copies, u64 5.4, stable pairs of u32
+/// 6.9; u64 by samples 12.6; u32 by the network 36, u64 43; by passes u32 10.5, u64 13.4, their stable pairs 8.1 and
+/// 14.3.
 const DEVICE_DIGITS_COPIES: f64 = 6.7;
 const DEVICE_PASSES_COPIES: f64 = 12.0;
 const DEVICE_SAMPLES_COPIES: f64 = 13.0;
 const DEVICE_NETWORK_COPIES: f64 = 40.0;
 
-/// Seconds in which one thread gets a string ready for a GPU and finishes it: 26 to 48 ns for strings of up to 128 letters that hardly
-/// tie.
+/// Seconds in which one thread prepares a string for a GPU and finishes it: 26 to 48 ns for strings of up to 128
+/// letters, few of which tie.
 const CUT_SECONDS: f64 = 40e-9;
 
-/// Bytes of the runs that those passes begin with.
+/// Bytes of the runs with which those passes begin.
 const DEVICE_TILE_BYTES: usize = 32 << 10;
 
-/// Seconds that the host spends on the offset of each segment on its way to a device: it is looked at for the prediction,
+/// Seconds that the host spends on the offset of each segment that goes to a device: it is read for the prediction and
 /// for the cut into chunks, and copied.
 const SECONDS_AN_OFFSET: f64 = 3e-9;
 
-/// Seconds on a GPU, all of them: data is copied to pinned memory, from there to the device, sorted, and brought back the same
-/// way. None where the GPU's rates are not known.
+/// All the seconds of a sort on a GPU: data is copied to pinned memory, from there to the device, sorted, and copied
+/// back the same way. `None` if the GPU's rates are not known.
 pub(super) fn on_gpu(request: &Request, cpu: &CpuRates, gpu: &MachineGpu, way: GpuWay) -> Option<f64> {
     let rates = gpu.rates.as_ref()?;
     let seconds = match (&request.operation, way) {
         (Operation::Segments(Some(lengths)), _) => segments_on_gpu(request, lengths, cpu, rates),
         (_, GpuWay::Strings) => strings_on_gpu(request, rates),
         (_, GpuWay::Chunks | GpuWay::Ranges) => {
-            // There and back, twice.
+            // To the device and back, twice.
             let bytes = 4.0 * request.n as f64 * request.bytes_on_device() as f64;
             (bytes / rates.pinned_both).max(bytes / cpu.copy * slower(cpu, request))
         }
@@ -59,7 +60,7 @@ pub(super) fn on_gpu(request: &Request, cpu: &CpuRates, gpu: &MachineGpu, way: G
     }
     let is_long = request.n.saturating_mul(request.bytes_on_device()) >= OWN_RINGS_FROM_BYTES;
     let pinned = match way {
-        // Which is had anew by each call.
+        // This memory is allocated anew by each call.
         GpuWay::Segments => 0.0,
         GpuWay::Whole(_) | GpuWay::WithCpu(_) if is_long => {
             request.budget.threads as f64 * (RING_SLOTS * RING_SLOT_BYTES) as f64
@@ -69,7 +70,7 @@ pub(super) fn on_gpu(request: &Request, cpu: &CpuRates, gpu: &MachineGpu, way: G
     Some(seconds + pinned / rates.pinned_alloc + rates.start)
 }
 
-/// What of it goes on at the same time is paid at the pace of the slowest, but for the first chunk.
+/// Steps of different chunks overlap, so each chunk but the first takes as long as its slowest step.
 fn segments_on_gpu(request: &Request, lengths: &Lengths, cpu: &CpuRates, device: &Rates) -> f64 {
     let each = request.bytes_on_device() as f64;
     let bytes = lengths.keys() as f64 * each;
@@ -83,7 +84,7 @@ fn segments_on_gpu(request: &Request, lengths: &Lengths, cpu: &CpuRates, device:
             let at_once = copies.max(2.0 * bytes / device.pinned_both).max(sort);
             (one_by_one + (chunks - 1.0) * at_once) / chunks
         }
-        // The host waits until a chunk is sorted before it goes on to the next.
+        // The host waits until a chunk is sorted before it starts the next.
         Some(offsets) => {
             let offsets = offsets as f64;
             one_by_one + offsets * (8.0 / device.pageable_in + SECONDS_AN_OFFSET)
@@ -92,7 +93,8 @@ fn segments_on_gpu(request: &Request, lengths: &Lengths, cpu: &CpuRates, device:
     way + bytes.min((CHUNKS_UNDER_WAY * CHUNK_BYTES) as f64) / device.pinned_alloc
 }
 
-/// Keys are copied to pinned memory while those before are on the way. A payload waits on the host until nothing can fail.
+/// Keys are copied to pinned memory while earlier ones are transferred. A payload is held back on the host until
+/// nothing can fail.
 fn array_on_gpu(request: &Request, cpu: &CpuRates, device: &Rates, way: DeviceWay) -> f64 {
     let (n, each) = (request.n as f64, request.bytes_on_device() as f64);
     let bytes = n * each;
@@ -114,7 +116,7 @@ fn array_on_gpu(request: &Request, cpu: &CpuRates, device: &Rates, way: DeviceWa
     way_in + 2.0 * bytes / device.copy * copies + way_out + on_host(2.0 * payload)
 }
 
-/// Strings are cut to words by the CPU, which takes the most of it.
+/// The CPU cuts strings to words, which takes most of the time.
 fn strings_on_gpu(request: &Request, device: &Rates) -> f64 {
     let n = request.n as f64;
     n * CUT_SECONDS / request.budget.threads as f64 + n * 8.0 / device.pinned_in + n * 4.0 / device.pinned_out
@@ -200,7 +202,7 @@ mod tests {
         let pinned = (3 << 26) as f64 / 4e9;
         near(seconds(&work, device(), true), overlapped + pinned);
         near(seconds(&work, device(), false), overlapped + pinned + 0.3);
-        // A fourth of the threads copies four times as long, and that is the slowest part.
+        // A quarter of the threads takes four times as long to copy, and copying is then the slowest step.
         let one_by_one = one_by_one + 3.0 * 2.0 * bytes / 50e9;
         let overlapped = (one_by_one + (chunks - 1.0) * 4.0 * 2.0 * bytes / 50e9) / chunks;
         near(seconds(&by_four, device(), true), overlapped + pinned);
@@ -214,7 +216,7 @@ mod tests {
             "its start takes longer than the CPU's sort"
         );
         assert!(wins(&f32s(100_000_000), cpu(), device(), true));
-        // Without any start there is no size from which it wins where the bus is slow.
+        // On a slow bus, there is no size from which it wins, even if it has started.
         let slow = Rates { pinned_in: 3e9, pinned_out: 3e9, pinned_both: 6e9, ..device() };
         assert!(!wins(&f32s(10_000_000_000), cpu(), slow, true));
         let fast = CpuRates { seconds_a_key: [[1e-10; 3]; 4], ..cpu() };
@@ -237,7 +239,7 @@ mod tests {
         let ragged = segments(200_000_000, Segments::Offsets(&ends), 16);
         let even = f32s(200_000_000);
         assert!(seconds(&ragged, device(), true) > seconds(&even, device(), true));
-        // Keys of no segment, and segments without keys, are no work.
+        // Keys that belong to no segment, and segments without keys, are no work.
         let lengths = Lengths::of(100, Segments::Offsets(&[10, 10, 20, 20, 23]));
         assert_eq!((lengths.keys_by_log[3], lengths.keys_by_log[1], lengths.longest), (10, 3, 10));
         assert_eq!(lengths.keys(), 13);
@@ -257,8 +259,8 @@ mod tests {
         }
     }
 
-    /// With the rates that ship, next to what was measured on an H200 with 16 cores, within half of it. The runs are those of
-    /// `docs/benchmarks.md`.
+    /// With the rates that ship, predictions are within half of what was measured on an H200 with 16 cores, as listed
+    /// in `docs/benchmarks.md`.
     #[test]
     fn arrays_and_strings_take_as_long_as_measured() {
         let h200 = MachineGpu { started: true, ..MachineGpu::shipped("NVIDIA H200", 0).unwrap() };

@@ -1,4 +1,4 @@
-//! How much scratch a plan for GPUs takes at most.
+//! The most scratch that a plan for GPUs takes.
 
 use std::num::Saturating;
 
@@ -10,7 +10,7 @@ use crate::gpu::tuning::{
 use crate::plan::scratch::{Scratch, count};
 use crate::request::{Beside, Operation, Request};
 
-/// Of strings on a GPU: pieces in pinned memory, words and indices, and the copy of the references.
+/// For strings on a GPU: pieces in pinned memory, words and indices, and the copy of the references.
 pub(super) fn of_strings(request: &Request) -> Scratch {
     let n = count(request.n);
     // A copy of the references, and their indices.
@@ -21,7 +21,7 @@ pub(super) fn of_strings(request: &Request) -> Scratch {
     Scratch { host: (count(SHARED_SLOTS * PIECE_BYTES) + moved).0, device: (count(110) * n).0 }
 }
 
-/// Of segments on a GPU: chunks under way, in pinned memory and on the device, with copies of long segments.
+/// For segments on a GPU: chunks in flight, in pinned memory and on the device, with copies of long segments.
 pub(super) fn of_segments(request: &Request) -> Scratch {
     let each = count(request.bytes_on_device());
     let longest = match &request.operation {
@@ -34,7 +34,8 @@ pub(super) fn of_segments(request: &Request) -> Scratch {
     Scratch { host: (chunks + Saturating(request.held_for_device())).0, device: (chunks + chunk.min(all)).0 }
 }
 
-/// Of an array that goes in chunks: a copy on the host, and as much of the device as there is for the chunks under way.
+/// For an array that is sorted in chunks: a copy on the host, and as much device memory as there is for the chunks in
+/// flight.
 pub(super) fn in_chunks(request: &Request, gpu: &MachineGpu) -> Scratch {
     let copy = count(request.n) * count(request.bytes_on_device());
     let carriers = CARRIERS.min(request.budget.threads.max(1));
@@ -45,7 +46,7 @@ pub(super) fn in_chunks(request: &Request, gpu: &MachineGpu) -> Scratch {
     Scratch { host, device: device.min(gpu.free).min(within_limit.max(1)) }
 }
 
-/// Of an array that goes in ranges: those that the limit allows.
+/// For an array that is sorted in ranges: as large as the limit allows.
 pub(super) fn in_ranges(request: &Request, gpu: &MachineGpu) -> Scratch {
     let all = count(request.n) * count(request.bytes_on_device());
     let pinned = (count(SHARED_SLOTS) * count(PIECE_BYTES).min(all)).0;

@@ -1,4 +1,4 @@
-//! Plans for machines that are made up.
+//! Plans for invented machines.
 
 use super::*;
 use crate::plan::{MachineGpu, Vectors};
@@ -7,13 +7,13 @@ use crate::{Algorithm, Bound, Nans, Order, Segments, Sorter, SorterBuilder};
 
 const GB: u64 = 1 << 30;
 
-/// So many H200s, each with so much memory free.
+/// A machine with this many H200s, each with this much free memory.
 fn machine(gpus: u32, free: u64) -> Machine {
     let gpu = |ordinal| MachineGpu { free, ..MachineGpu::shipped("NVIDIA H200", ordinal).unwrap() };
     (0..gpus).map(gpu).fold(Machine::of_cpu(Vectors::Avx512), Machine::with_gpu)
 }
 
-/// By 16 threads.
+/// A request with 16 threads.
 fn request(builder: SorterBuilder, operation: Operation, keys: KeyForm, beside: Beside, n: usize) -> Request {
     let mut request = builder.build().unwrap().request(operation, keys, beside, n);
     request.budget.threads = 16;
@@ -44,7 +44,7 @@ fn without_a_gpu_the_cpu_sorts() {
     }
 }
 
-/// Whatever is sorted, the first of equal GPUs is taken where it is worth its start, and none where it is not.
+/// For every operation, the first of equal GPUs is used if it is worth starting, and none is used if not.
 #[test]
 fn auto_decides_for_every_operation() {
     let payload = Beside::Payload { bytes: 4, stable: true };
@@ -114,10 +114,10 @@ fn memory_decides_how_an_array_goes() {
     let limited = |limit| array(on("cuda").memory_limit(limit), n);
     assert_eq!(way(&limited(10 * GB), 4 * GB), Route::Gpu(0, GpuWay::Chunks));
     assert_eq!(way(&limited(6 * GB), 4 * GB), Route::Gpu(0, GpuWay::Ranges));
-    // Of itself a sort does not take a way on which a failure would show.
+    // Engine::Auto does not choose a way in which a failure would be visible.
     let auto = plan(&array(on("auto"), n), &machine(1, 4 * GB)).unwrap();
     assert_eq!((auto.route, auto.reason), (Route::Cpu(CpuWay::Distribute), Reason::DoesNotFit));
-    // Pairs have no ranges: what they lack is said when they are sorted.
+    // Pairs cannot be sorted in ranges: how much memory is missing is reported when they are sorted.
     let payload = Beside::Payload { bytes: 8, stable: true };
     let pairs = request(on("cuda").memory_limit(GB), Operation::Array, KeyForm::of::<u64>(), payload, n);
     assert_eq!(way(&pairs, 4 * GB), Route::Gpu(0, GpuWay::Chunks));
@@ -161,7 +161,7 @@ fn a_plan_is_a_value_that_can_be_read() {
     assert!(text.contains("cuda:1 (NVIDIA H200)"), "{text}");
 }
 
-/// The CPU's scratch is within what its plan says, for all that has a limit.
+/// The CPU's scratch stays within what its plan says, for all sorts that have a limit.
 #[test]
 fn scratch_is_as_planned() {
     // From this number of keys on, an argsort distributes its words.
@@ -212,7 +212,7 @@ fn items_without_a_size_may_be_any_number() {
     }
 }
 
-/// What is refused, and that limits are kept, is said by values alone.
+/// Requests alone decide what is refused and whether limits are kept.
 #[test]
 fn refusals_name_what_there_is_instead() {
     let machine = machine(2, GB);
@@ -243,7 +243,7 @@ fn refusals_name_what_there_is_instead() {
     assert_eq!((budget.left(), Order::default()), (6, Order::default()));
 }
 
-/// A request is a value, and may state more than there is memory for, or more bytes than a number holds.
+/// A request is just a value: it may state more keys than fit in memory, or more bytes than fit in a number.
 #[test]
 fn the_largest_requests_are_planned_or_refused() {
     let most = [usize::MAX, usize::MAX / 2, 1 << 60, 1 << 48];

@@ -1,4 +1,4 @@
-//! Plans, and sorts on the bench that are short of memory at every step.
+//! Plans, and sorts on the test bench that run out of memory at every step.
 
 use sortie_simt::{Options, SHARED_48K, Sanitizer};
 
@@ -14,7 +14,7 @@ fn request(segments: Segments<'_>, keys: usize, key_bytes: usize) -> Request<'_>
     Request { segments, keys, content, pinned: false, shared_per_block: SHARED_48K }
 }
 
-/// Every key of a segment is in one chunk, and no chunk is longer than it has to be.
+/// Every key of a segment is in exactly one chunk, and no chunk is longer than necessary.
 #[test]
 fn chunks_hold_every_segment_once() {
     let mut random = fastrand::Rng::with_seed(1);
@@ -40,7 +40,7 @@ fn chunks_hold_every_segment_once() {
                 assert!(chunk.keys.len() <= most || ranges.len() == 1, "{chunk:?} of up to {most}");
             }
             assert_eq!(next, segments.count(keys));
-            // Two neighbours would not have fit one.
+            // Two neighbouring chunks would not have fit in one.
             let fits = |pair: &[SegmentChunk]| {
                 pair[0].keys.len() + segments.range(pair[1].segments.start).len() <= most
             };
@@ -80,7 +80,8 @@ fn plans_shrink_before_they_fail() {
     };
     let least = 128 << 10;
     assert!(reserve(1 << 30, 1 << 10, least - 1).is_err_and(refused(Bound::Limit, least, least - 1)));
-    // A segment is not cut; longer than a block holds, it needs a copy on the device, and how far it is merged.
+    // A segment is not cut. If it is too long for a block, it needs a copy on the device, and the progress of its
+    // merges.
     let whole = (3 << 20) * 4 * 3 + 256;
     assert_eq!(reserve(3 << 21, 3 << 20, whole).unwrap().scratch, (3 << 20) * 4 + 256);
     assert!(reserve(3 << 21, 3 << 20, whole - 1).is_err_and(refused(Bound::Limit, whole, whole - 1)));
@@ -99,7 +100,7 @@ fn jobs() -> Vec<(&'static str, Vec<usize>, Option<usize>)> {
     ]
 }
 
-/// Keys, and what they are when they are sorted.
+/// Keys, and the same keys sorted.
 fn keys(offsets: &[usize]) -> (Vec<f32>, Vec<f32>) {
     let mut random = fastrand::Rng::with_seed(3);
     let unsorted: Vec<f32> =
@@ -140,7 +141,7 @@ fn bits(keys: &[f32]) -> &[u32] {
     bytemuck::cast_slice(keys)
 }
 
-/// Sorts with less and less allowed, to the byte that is one too little.
+/// Sorts with lower and lower limits, down to the first that is one byte too low.
 #[test]
 fn limits_are_kept_and_exact() {
     let options = Options { sanitizer: Sanitizer::Race, ..Options::default() };
@@ -183,7 +184,7 @@ fn limits_are_kept_and_exact() {
     }
 }
 
-/// A device that is smaller and smaller: the plan shrinks, and then says both numbers.
+/// With less and less memory on the device, the plan shrinks, and in the end the error gives both numbers.
 #[test]
 fn small_devices_sort_or_say_what_is_missing() {
     for (name, offsets, length) in jobs() {
@@ -211,7 +212,7 @@ fn small_devices_sort_or_say_what_is_missing() {
     }
 }
 
-/// The first allocation is refused, then the second, and so on; of the last plan too.
+/// The first allocation is refused, then the second, and so on, also those of the last plan.
 #[test]
 fn an_allocation_that_fails_leaves_the_keys() {
     for (name, offsets, length) in jobs() {
@@ -242,7 +243,7 @@ fn an_allocation_that_fails_leaves_the_keys() {
     }
 }
 
-/// Chunks under way beside each other, and slots that are used again.
+/// Chunks are in flight at the same time, and slots are used again.
 #[test]
 fn chunks_overlap() {
     let bench = sortie_simt::device(Options::default());
@@ -260,7 +261,7 @@ fn chunks_overlap() {
     assert!(keys == expected);
 }
 
-/// Device memory for a call on data that lies there.
+/// Device memory for a call on data that is already there.
 #[test]
 fn scratch_that_does_not_fit_is_refused_with_both_numbers() {
     let bench = sortie_simt::device(Options { memory: 100_000, ..Options::default() });
@@ -292,7 +293,7 @@ fn scratch_that_does_not_fit_is_refused_with_both_numbers() {
     }
 }
 
-/// The first launch, copy or fill fails, then the second, and so on: every segment stays a permutation.
+/// The first launch, copy or fill fails, then the second, and so on: every segment stays a permutation of its keys.
 #[test]
 fn work_that_fails_leaves_segments_permuted() {
     for (name, offsets, length) in jobs() {
@@ -315,7 +316,7 @@ fn work_that_fails_leaves_segments_permuted() {
                 Err(other) => panic!("{name}, step {failing}: {other}"),
             }
             assert_eq!(gpu.device().free_memory(), free, "{name}: all was given back");
-            // Sorted once more they are right only if none is lost and none is there twice.
+            // Sorted once more, they are right only if none is lost and none exists twice.
             sort(&mut keys).unwrap();
             assert!(bits(&keys) == bits(&sorted), "{name} after step {failing} failed");
         }
@@ -330,7 +331,7 @@ enum One {
     Places,
 }
 
-/// The keys of one array, and what is beside them.
+/// The keys of one array, and its payload or indices.
 type Arrays = (Vec<u32>, Vec<u32>);
 
 impl One {
@@ -348,7 +349,7 @@ impl One {
         sort_host_array(gpu, array, Code::Unsigned, Order::default(), Algorithm::Auto, allowed)
     }
 
-    /// Enough keys to be distributed on one multiprocessor, and what they become.
+    /// Enough keys to be distributed on one multiprocessor, and the expected result.
     fn example(self) -> (Arrays, Arrays) {
         let mut random = fastrand::Rng::with_seed(4);
         let n = (1 << 15) + 3;
@@ -365,7 +366,8 @@ impl One {
     }
 }
 
-/// An allocation is refused, or a step fails: the array on the host is as it was, and the engine goes on.
+/// If an allocation is refused or a step fails, the array on the host stays as it was, and the engine can still be
+/// used.
 #[test]
 fn what_fails_leaves_one_array() {
     for one in [One::Keys, One::Pairs, One::Places] {
@@ -403,7 +405,7 @@ fn what_fails_leaves_one_array() {
                 Err(Error::Device(_)) => {}
                 Err(other) => panic!("{one:?}, step {failing}: {other}"),
             }
-            // One piece comes back as a whole or not at all.
+            // One piece is copied back as a whole or not at all.
             assert!(arrays == unsorted, "{one:?}: step {failing} failed, and the arrays changed");
             assert_eq!(gpu.device().free_memory(), free, "{one:?}: all was given back");
             one.sort(&gpu, &mut arrays).unwrap();
