@@ -102,10 +102,10 @@ impl Runs {
     /// The ranges of terms that have about `bytes` bytes of the runs each, in order. Together they have all terms. A range has more
     /// if a single term has.
     pub fn ranges(&self, bytes: u64) -> Vec<TermRange<'_>> {
-        let ends = |run: &Run| run.marks[1..].iter().map(|mark| mark.start).chain([run.end]);
         let mut parts: Vec<(&[u8], u64)> = Vec::new();
         for run in self.each.iter().filter(|run| !run.marks.is_empty()) {
-            parts.extend(run.marks.iter().zip(ends(run)).map(|(mark, end)| (&*mark.term, end - mark.start)));
+            let ends = run.marks[1..].iter().map(|mark| mark.start).chain([run.end]);
+            parts.extend(run.marks.iter().zip(ends).map(|(mark, end)| (&*mark.term, end - mark.start)));
         }
         parts.sort_unstable();
         let (mut ranges, mut from, mut held) = (Vec::new(), None, 0);
