@@ -305,7 +305,7 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
     for (args, line) in [
         (
             "sort --type u32 seven",
-            "seven: 7 bytes are no multiple of the 4 bytes of u32; the file is cut short or of another type",
+            "seven: 7 bytes are not a multiple of 4, the size of u32; the file is cut short or has another type",
         ),
         ("sort --type u32 absent", "cannot read: absent: No such file or directory"),
         (
@@ -314,12 +314,12 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
         ),
         ("sort --type u32 --axis 0 four", "--axis is for .npy files; a raw array has no axes"),
         ("sort --type i32 good.npy", "good.npy: a .npy file states its own type; leave --type out"),
-        ("sort short.npy", "short.npy: the array is cut short: 19 bytes of data are there, 24 are needed"),
+        ("sort short.npy", "short.npy: the array is cut short: it has 19 of 24 bytes of data"),
         (
             "sort long.npy",
-            "long.npy: the header promises 24 bytes of data, but there are more; cut off what follows the array",
+            "long.npy: the header promises 24 bytes of data, but the file has more; remove what follows the array",
         ),
-        ("sort header.npy", "header.npy: the .npy header is cut short: 40 bytes are there, 70 are needed"),
+        ("sort header.npy", "header.npy: the .npy header is cut short: it has 40 of 70 bytes"),
         (
             "sort text.npy",
             "text.npy: not a .npy file that NumPy could have written: it does not begin with \\x93NUMPY",
@@ -334,8 +334,8 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
         ),
         (
             "sort fields.npy",
-            "fields.npy: the dtype [('mz', '<f8'), ('?[2J', '<f4')] is structured, and cannot be sorted; save one of its fields \
-             as an array by itself: np.save('one.npy', a['FIELD'])",
+            "fields.npy: the dtype [('mz', '<f8'), ('?[2J', '<f4')] is structured and cannot be sorted; save one of \
+             its fields as a separate array: np.save('one.npy', a['FIELD'])",
         ),
         (
             "sort zstd.npy",
@@ -369,7 +369,7 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
         ),
         (
             "segments --offsets seven --type u32 four",
-            "seven: 7 bytes are no multiple of the 8 bytes of u64; the file is cut short or of another type",
+            "seven: 7 bytes are not a multiple of 8, the size of u64; the file is cut short or has another type",
         ),
     ] {
         for argsort in ["", "--argsort"] {

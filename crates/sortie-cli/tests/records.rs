@@ -268,7 +268,7 @@ fn refusals_write_nothing() {
     let cases = [
         (Fasta, fasta(">the bad\nA C\n"), "in:100002: record 'the': there is ' ' in its sequence"),
         (Fasta, fasta(">bad\nAC\n\0\n"), "in:100003: record 'bad': there is '\\x00' in its sequence"),
-        (Fasta, fasta(">bad"), "in:100001: the file ends in a header"),
+        (Fasta, fasta(">bad"), "in:100001: the file ends within a header line"),
         (Fasta, compress(&fasta(">bad\n1\n")), "in:100002: record 'bad': "),
         (Fasta, fasta(&format!(">{long}\n?\n")), "nnn'...: there is '?'"),
         (Fasta, fasta(">\u{1}\n'\n"), r"record ''$'\001': there is '\''"),
@@ -285,9 +285,13 @@ fn refusals_write_nothing() {
         (
             Fastq,
             fastq("@bad\nAC\n+\nI\n"),
-            "in:200004: record 'bad': its qualities are not as many as its letters",
+            "in:200004: record 'bad': it must have one quality for each letter",
         ),
-        (Fastq, fastq("@bad\nAC\nGT\n+\nIIII\n"), "in:200003: record 'bad': this should be its third line"),
+        (
+            Fastq,
+            fastq("@bad\nAC\nGT\n+\nIIII\n"),
+            "in:200003: record 'bad': its third line must begin with '+'",
+        ),
         (Fastq, fastq("@bad\nAC\n+\n"), "in:200004: record 'bad': "),
         (Fastq, fastq("@bad\nAC\n"), "in:200003: record 'bad': the file ends before"),
         (Fastq, fastq("@bad\nAC\n+\nI\t\n"), "in:200004: record 'bad': there is '\\t' in its qualities"),
@@ -398,7 +402,7 @@ fn lines_are_counted_through_all_runs() {
         (">0\nA\n", "-c --by name", 1, "in:200001: disorder: record '0'"),
         (">099999\nA\n", "-c -u --by name", 1, "in:200001: disorder: record '099999'"),
         (">1\nA\n>bad\nA1\n", "", 2, "in:200004: record 'bad': there is '1' in its sequence"),
-        (">bad", "", 2, "in:200001: the file ends in a header"),
+        (">bad", "", 2, "in:200001: the file ends within a header line"),
     ] {
         fs::write(folder.path().join("in"), [&good, more].concat()).unwrap();
         let refused = run(&mut command(folder.path(), Fasta, &format!("in {args} -S 1M")), b"");
