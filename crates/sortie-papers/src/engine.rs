@@ -89,7 +89,7 @@ pub(crate) fn scratch(stream: &Stream, words: usize) -> Result<Buffer<u32>, Erro
 }
 
 /// A sort that has been enqueued. Dropping it does not wait.
-#[must_use = "without `wait` nobody learns when the sort is done, and whether the device failed"]
+#[must_use = "call `wait` to learn when the sort is done and whether the device failed"]
 #[derive(Debug)]
 pub struct Pending<'papers> {
     /// Its kernels must stay loaded while the sort runs.
