@@ -95,7 +95,7 @@ mod tests {
         let error = |text: &str| replace(text, &[("a", String::new())]).unwrap_err().to_string();
         let place = format!("{BEGIN}a -->\n{END}\n");
         assert!(error("nothing").contains("table a has no place"));
-        assert!(error(&format!("{BEGIN}b -->\n{END}\n")).contains("table b is not known"));
+        assert!(error(&format!("{BEGIN}b -->\n{END}\n")).contains("table b is unknown"));
         assert!(error(&format!("{place}{place}")).contains("occurs twice"));
         assert!(error(&format!("{BEGIN}a -->\n")).contains("table a has no <!-- end -->"));
     }
