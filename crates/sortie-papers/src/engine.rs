@@ -81,9 +81,12 @@ impl Papers {
 pub(crate) fn scratch(stream: &Stream, words: usize) -> Result<Buffer<u32>, Error> {
     // SAFETY: these algorithms use this memory on one stream only.
     unsafe { stream.alloc(words) }.map_err(|error| match error {
-        sortie_device::Error::OutOfMemory { needed, available } => {
-            Error::Memory { bound: Bound::Device, needed, available, hint: "sort in parts, or free some" }
-        }
+        sortie_device::Error::OutOfMemory { needed, available } => Error::Memory {
+            bound: Bound::Device,
+            needed,
+            available,
+            hint: "sort in parts, or free some memory",
+        },
         other => other.into(),
     })
 }

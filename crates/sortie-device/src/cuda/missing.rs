@@ -86,7 +86,7 @@ pub fn start(result: CUresult, message: &str) -> Error {
 pub fn recent_driver(found: (i32, i32), needed: (i32, i32)) -> Error {
     Error::NoDriver {
         reason: format!(
-            "the installed driver supports CUDA {}.{}, but at least {}.{} is needed; install a newer version of {GET_DRIVER}",
+            "the installed driver supports CUDA {}.{}, but {}.{} is needed; install a newer version of {GET_DRIVER}",
             found.0, found.1, needed.0, needed.1
         ),
     }
