@@ -37,7 +37,7 @@ pub fn run(args: &Args) -> Result<bool> {
             return Ok(false);
         }
         if Instant::now() >= end {
-            println!("{} jobs, from seed {} on: all right", seed - args.seed + 1, args.seed);
+            println!("{} jobs, from seed {}: all correct", seed - args.seed + 1, args.seed);
             return Ok(true);
         }
         seed += 1;

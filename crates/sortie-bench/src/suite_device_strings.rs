@@ -35,7 +35,7 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
             cases.push(Box::new(Case { shared: shared.clone(), set, n, contenders }));
         } else {
             println!(
-                "{}: skipped, the word list is not there (Debian's package wamerican-insane)",
+                "{}: skipped, the word list was not found (install Debian's package wamerican-insane)",
                 set.name()
             );
         }

@@ -32,7 +32,7 @@ const CAP: &[&str] = &["-S", "256M"];
 pub fn cases(args: &Args) -> Result<Vec<Box<dyn Measurable>>> {
     let n = args.n.unwrap_or(N);
     let dir = TempDir::with_prefix_in("sortie-bench-", &args.dir).map_err(|e| {
-        format!("cannot make a folder in {}: {e}; name another with --dir", args.dir.display())
+        format!("cannot make a folder in {}: {e}; choose another with --dir", args.dir.display())
     })?;
     let dir = Arc::new(dir);
     let programs = Programs::find(args)?;
@@ -123,7 +123,7 @@ pub struct Programs {
 impl Programs {
     pub fn find(args: &Args) -> Result<Programs> {
         if !says("sort", &["--version"], "GNU coreutils") {
-            return Err("the baseline is GNU sort, and `sort` here is not GNU's".into());
+            return Err("the baseline is GNU sort, but `sort` on this machine is another program".into());
         }
         let found = Programs {
             sortie: Programs::sortie_of(args)?,
@@ -151,7 +151,7 @@ impl Programs {
         let beside = || Ok::<_, std::io::Error>(std::env::current_exe()?.with_file_name("sortie"));
         let sortie = args.sortie.clone().map_or_else(beside, Ok)?;
         if !sortie.exists() {
-            let build = "build it with `cargo build --release` or name it with --sortie";
+            let build = "build it with `cargo build --release` or give its path with --sortie";
             return Err(format!("there is no program {}: {build}", sortie.display()).into());
         }
         Ok(sortie)
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn a_program_is_timed_and_its_failure_told() {
         if !says("sort", &["--version"], "GNU coreutils") {
-            println!("skipped: GNU sort is not there");
+            println!("skipped: GNU sort was not found");
             return;
         }
         let dir = Arc::new(TempDir::new().unwrap());

@@ -59,7 +59,7 @@ fn case(set: StringSet, n: usize, threads: usize, args: &Args) -> Case<Strings, 
     if set == StringSet::Words {
         match python_with("polars, pyarrow") {
             Some(python) => contenders.push(polars(python, args.dir.clone(), threads)),
-            None => eprintln!("polars: skipped, it or pyarrow is not installed"),
+            None => eprintln!("polars: skipped, polars or pyarrow is not installed"),
         }
     }
     argsort(set, n, contenders)

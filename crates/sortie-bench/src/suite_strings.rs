@@ -22,7 +22,7 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
             cases.push(Box::new(case("argsort strings", set, n, argsorts(&teams))));
         } else {
             println!(
-                "{}: skipped, the word list is not there (Debian's package wamerican-insane)",
+                "{}: skipped, the word list was not found (install Debian's package wamerican-insane)",
                 set.name()
             );
         }

@@ -21,7 +21,7 @@ pub const IN_RUNS: &str = ", in runs through temporary files";
 
 /// The error for an input whose size is not known.
 pub fn unknown_size() -> Failure {
-    Failure::new("--explain needs to know how much there is to sort; name a file that is not compressed")
+    Failure::new("--explain needs the size of the input; give a file that is not compressed")
 }
 
 /// Lets `--engine auto` choose a GPU, and returns whether it may: a GPU with known rates exists, and `-S` is not given.

@@ -13,7 +13,7 @@ pub fn refused(doing: &str, needed: u64, advice: &str) -> String {
 
 /// The error of a read for which the system refused to allocate `needed` bytes.
 pub fn while_reading(needed: u64) -> io::Error {
-    io::Error::new(io::ErrorKind::OutOfMemory, format!("that needs {} more memory", at_least(needed)))
+    io::Error::new(io::ErrorKind::OutOfMemory, format!("it needs {} more memory", at_least(needed)))
 }
 
 /// Describes the limit that leaves the program the least memory.

@@ -263,7 +263,8 @@ fn scratch_stays_under_the_limit() {
     let refused = sortie(folder.path(), "sort -S 100K --axis 0 in.npy -o out.npy");
     assert_eq!(
         said(&refused),
-        "sortie: sorting needs 781.3 KiB of memory in addition to the array, but --buffer-size leaves 100 KiB; raise it, or leave it out\n"
+        "sortie: sorting needs 781.3 KiB of memory in addition to the array, but --buffer-size leaves 100 KiB; raise \
+         it, or remove it\n"
     );
     assert_eq!(refused.status.code(), Some(2));
     succeed(folder.path(), "sort -S 1M --axis 0 in.npy -o out.npy");
@@ -305,21 +306,21 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
     for (args, line) in [
         (
             "sort --type u32 seven",
-            "seven: 7 bytes are no multiple of the 4 bytes of u32; the file is cut short or of another type",
+            "seven: 7 bytes are not a multiple of 4, the size of u32; the file is cut short or has another type",
         ),
         ("sort --type u32 absent", "cannot read: absent: No such file or directory"),
         (
             "sort --type u32 four seven",
-            "an array is sorted alone, but 2 files were given; sort each separately",
+            "one array is sorted at a time, but 2 files were given; sort each separately",
         ),
         ("sort --type u32 --axis 0 four", "--axis is for .npy files; a raw array has no axes"),
-        ("sort --type i32 good.npy", "good.npy: a .npy file states its own type; leave --type out"),
-        ("sort short.npy", "short.npy: the array is cut short: 19 bytes of data are there, 24 are needed"),
+        ("sort --type i32 good.npy", "good.npy: a .npy file states its own type; remove --type"),
+        ("sort short.npy", "short.npy: the array is cut short: it has 19 of 24 bytes of data"),
         (
             "sort long.npy",
-            "long.npy: the header promises 24 bytes of data, but there are more; cut off what follows the array",
+            "long.npy: the header promises 24 bytes of data, but the file has more; remove what follows the array",
         ),
-        ("sort header.npy", "header.npy: the .npy header is cut short: 40 bytes are there, 70 are needed"),
+        ("sort header.npy", "header.npy: the .npy header is cut short: it has 40 of 70 bytes"),
         (
             "sort text.npy",
             "text.npy: not a .npy file that NumPy could have written: it does not begin with \\x93NUMPY",
@@ -334,12 +335,12 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
         ),
         (
             "sort fields.npy",
-            "fields.npy: the dtype [('mz', '<f8'), ('?[2J', '<f4')] is structured, and cannot be sorted; save one of its fields \
-             as an array by itself: np.save('one.npy', a['FIELD'])",
+            "fields.npy: the dtype [('mz', '<f8'), ('?[2J', '<f4')] is structured and cannot be sorted; save one of \
+             its fields as a separate array: np.save('one.npy', a['FIELD'])",
         ),
         (
             "sort zstd.npy",
-            "cannot read: zstd.npy: its zstd data is cut short after 6 bytes; get all of the file",
+            "cannot read: zstd.npy: its zstd data is cut short after 6 bytes; get the complete file",
         ),
         (
             "sort zip.npy",
@@ -348,13 +349,13 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
         ("segments --len 2 four", "four: --type is missing; only a .npy file states its own type"),
         (
             "segments --len 3 --type u32 four",
-            "the number of elements, 4, is no multiple of --len 3; give one that divides it, or --offsets",
+            "the number of elements, 4, is not a multiple of --len 3; give a length that divides it, or --offsets",
         ),
         (
             "segments --len 1 fortran.npy",
             "fortran.npy: stored in Fortran order, where segments have no meaning; use sortie sort --axis, or store it in C order",
         ),
-        ("segments --offsets back --type u32 four", "back: offsets go backwards: 3 at 1, then 2"),
+        ("segments --offsets back --type u32 four", "back: offsets decrease: 3 at 1, then 2"),
         (
             "segments --offsets past --type u32 four",
             "offset 2 is 5, past the end of the array, which has 4 elements",
@@ -369,7 +370,7 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
         ),
         (
             "segments --offsets seven --type u32 four",
-            "seven: 7 bytes are no multiple of the 8 bytes of u64; the file is cut short or of another type",
+            "seven: 7 bytes are not a multiple of 8, the size of u64; the file is cut short or has another type",
         ),
     ] {
         for argsort in ["", "--argsort"] {
@@ -487,9 +488,9 @@ fn an_npy_file_is_an_array_whatever_its_name() {
     }
     // The header is not part of a raw array, and the file is not text either.
     for (args, line) in [
-        ("sort --type u64", "'standard input': a .npy file states its own type; leave --type out"),
-        ("sort --type u64 x.dat", "x.dat: a .npy file states its own type; leave --type out"),
-        ("sort -k1,1 x.dat", "--key is for lines and records of one length; it does not go with an array"),
+        ("sort --type u64", "'standard input': a .npy file states its own type; remove --type"),
+        ("sort --type u64 x.dat", "x.dat: a .npy file states its own type; remove --type"),
+        ("sort -k1,1 x.dat", "--key is for lines and records of one length; it cannot be used with an array"),
     ] {
         let output = with_stdin(args, file());
         assert_eq!((output.status.code(), said(&output)), (Some(2), format!("sortie: {line}\n")), "{args}");

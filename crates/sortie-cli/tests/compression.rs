@@ -265,7 +265,7 @@ fn truncations() {
                 let output = run(&mut sortie(Path::new("."), arguments), &whole[..length]);
                 let said = complaint(&output, 2);
                 assert!(
-                    said.contains("cut short") || said.contains("broken off"),
+                    said.contains("cut short") || said.contains("reading stopped"),
                     "{arguments}, {length}: {said}"
                 );
                 assert_eq!(text(&output.stdout), "", "{arguments}, {length}");
@@ -307,11 +307,11 @@ fn failures_say_the_way_the_place_and_what_to_do() {
     for (bytes, line) in [
         (
             gzip[..gzip.len() - 1].to_vec(),
-            format!("its gzip data is cut short after {} bytes; get all of the file", gzip.len() - 1),
+            format!("its gzip data is cut short after {} bytes; get the complete file", gzip.len() - 1),
         ),
         (
             [&gzip[..], b"more"].concat(),
-            format!("unknown data follows its gzip data from byte {} on; remove it", gzip.len()),
+            format!("unknown data follows its gzip data at byte {}; remove it", gzip.len()),
         ),
         (
             huge.to_vec(),
@@ -328,7 +328,7 @@ fn failures_say_the_way_the_place_and_what_to_do() {
 #[test]
 fn options_that_do_not_go_together_are_refused() {
     let folder = folder("in", b"b\na\n");
-    let words = "the format may be gzip, bgzf, zstd, xz, bzip2, lz4 or none; see --help";
+    let words = "the format must be gzip, bgzf, zstd, xz, bzip2, lz4 or none; see --help";
     for (arguments, line) in [
         (
             "sort --compress=rar in",

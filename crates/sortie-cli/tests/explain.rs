@@ -68,7 +68,7 @@ fn what_cannot_be_explained_says_why() {
         assert!(!result.status.success(), "{args:?}");
         text(&result.stderr)
     };
-    assert!(explain(&["sort"]).contains("name a file"));
+    assert!(explain(&["sort"]).contains("give a file"));
     let refused =
         explain(&["segments", "--type", "u8", "--len", "10", "--engine", "cuda:0,1", "raw", "-o", "out"]);
     assert!(refused.contains("several GPUs"), "{refused}");

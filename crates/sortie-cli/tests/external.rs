@@ -135,17 +135,14 @@ fn arrays_that_do_not_end_as_they_should_are_told() {
         (
             "--type u32 -",
             &noise(400_001, 4)[..],
-            "'standard input': 400001 bytes are no multiple of the 4 bytes of u32; the file is cut short or of another type",
+            "'standard input': 400001 bytes are not a multiple of 4, the size of u32; the file is cut short or has \
+             another type",
         ),
-        (
-            "short.npy",
-            b"",
-            "short.npy: the array is cut short: 399999 bytes of data are there, 400000 are needed",
-        ),
+        ("short.npy", b"", "short.npy: the array is cut short: it has 399999 of 400000 bytes of data"),
         (
             "long.npy",
             b"",
-            "long.npy: the header promises 400000 bytes of data, but there are more; cut off what follows the array",
+            "long.npy: the header promises 400000 bytes of data, but the file has more; remove what follows the array",
         ),
     ] {
         for more in ["", "--argsort"] {

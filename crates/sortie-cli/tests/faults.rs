@@ -186,7 +186,7 @@ fn a_failing_disk_is_told_for_records_of_fasta() {
         let options = format!("--format fasta --by name {limit}");
         for (call, reasons) in [("read", READS), ("write", WRITES)] {
             let mut said = machine.refuse_in_turn(call, step, &options);
-            said.retain(|line| !line.starts_with("sortie: x: broken off after record "));
+            said.retain(|line| !line.starts_with("sortie: x: reading stopped after record "));
             assert_said(&said, &reasons, &options);
         }
     }

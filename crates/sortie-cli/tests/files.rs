@@ -257,9 +257,11 @@ fn a_run_that_the_disk_did_not_keep_is_told() {
     let runs = folder.path().canonicalize().unwrap().join("runs");
     fs::create_dir(&runs).unwrap();
     let long = Numbers::new(11).lines(50_000);
-    for said in
-        ["what is read is not what was written", "it is cut short", "it is longer than what was written"]
-    {
+    for said in [
+        "the data read is not the data that was written",
+        "it is cut short",
+        "it is longer than what was written",
+    ] {
         let mut command = sortie(folder.path());
         command.args(["-S", "64K", "-T", "runs", "-o", "file"]).stdin(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -283,7 +285,7 @@ fn a_run_that_the_disk_did_not_keep_is_told() {
         }
         drop(child.stdin.take());
         let line = format!(
-            "cannot read a temporary file in: runs: {said}; check that disk, and name another folder by -T"
+            "cannot read a temporary file in: runs: {said}; check the disk, or choose another folder with -T"
         );
         assert_eq!(complaint(&child.wait_with_output().unwrap(), 2), format!("sortie: {line}\n"));
         assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), TEXT);
@@ -295,7 +297,7 @@ fn a_compress_program_that_loses_text_is_told() {
     let folder = folder();
     let long = Numbers::new(12).lines(20_000);
     for (way_back, said) in [
-        ("tr 1 2", "what is read is not what was written"),
+        ("tr 1 2", "the data read is not the data that was written"),
         ("head -c 9999", "it is cut short"),
         ("cat; echo more", "it is longer than what was written"),
     ] {
@@ -306,7 +308,7 @@ fn a_compress_program_that_loses_text_is_told() {
         let done =
             run(sortie(folder.path()).args(["-S64K", "--compress-program=./lossy", "-o", "file"]), &long);
         let line = format!(
-            "cannot decompress a temporary file with: ./lossy: {said}; check that disk, and name another folder by -T"
+            "cannot decompress a temporary file with: ./lossy: {said}; check the disk, or choose another folder with -T"
         );
         assert_eq!(complaint(&done, 2), format!("sortie: {line}\n"));
         assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), TEXT);

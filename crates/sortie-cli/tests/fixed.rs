@@ -140,15 +140,16 @@ fn order_is_checked() {
 
 #[test]
 fn refusals_are_one_clear_line() {
-    const KEY: &str = "a key of records is A..B: from byte A, counted from 0, to before byte B, as 0..10";
+    const KEY: &str = "a key of records is A..B, such as 0..10: from byte A, counted from 0, up to but not including byte B";
     let folder = folder("in", &[b'x'; 1050]);
     fs::write(folder.path().join("out"), "old").unwrap();
     for (options, said) in [
         (
             "--record-size 100",
-            "in: 1050 bytes are no multiple of the 100 bytes of a record; the file is cut short, or --record-size is wrong",
+            "in: 1050 bytes are not a multiple of 100, the size of a record; the file is cut short, or --record-size \
+             is wrong",
         ),
-        ("--record-size 100 --key 95..101", "--key 95..101 ends past the 100 bytes of a record"),
+        ("--record-size 100 --key 95..101", "--key 95..101 ends beyond the 100 bytes of a record"),
         ("--record-size 100 -k1,2", KEY),
         ("--record-size 64 --key 0-4", KEY),
         ("--record-size 64 --key 0", KEY),
@@ -156,10 +157,10 @@ fn refusals_are_one_clear_line() {
         ("--record-size 10 --key -1..2", KEY),
         ("--record-size 10 --key 18446744073709551615..18446744073709551616", KEY),
         ("--key 0..10", "a key A..B is for records of one length; give --record-size too"),
-        ("--record-size 10 -n", "--numeric-sort is for lines; it does not go with --record-size"),
-        ("--record-size 10 -z", "--zero-terminated is for lines; it does not go with --record-size"),
-        ("--record-size 10 -m", "--merge is for lines; it does not go with --record-size"),
-        ("--record-size 10 --type u8", "--type is for arrays; it does not go with --record-size"),
+        ("--record-size 10 -n", "--numeric-sort is for lines; it cannot be used with --record-size"),
+        ("--record-size 10 -z", "--zero-terminated is for lines; it cannot be used with --record-size"),
+        ("--record-size 10 -m", "--merge is for lines; it cannot be used with --record-size"),
+        ("--record-size 10 --type u8", "--type is for arrays; it cannot be used with --record-size"),
         ("--record-size 10 -c", "options '-co' are incompatible"),
         ("--record-size 10 absent", "cannot read: absent: No such file or directory"),
     ] {

@@ -311,7 +311,7 @@ fn refusals_are_one_line() {
         "sortie: cannot read: gone: No such file or directory\n"
     );
     let file = refuse(folder.path(), "build x.jsonl -o x.jsonl");
-    assert_eq!(file, "sortie: x.jsonl: a file, and an index is a folder; name another\n");
+    assert_eq!(file, "sortie: x.jsonl: a file, but an index is a folder; choose another name\n");
     refuse(folder.path(), "build x.jsonl");
     refuse(folder.path(), "search x.index");
     refuse(folder.path(), "build x.jsonl -o y.index --pipeline fast");
@@ -500,7 +500,7 @@ fn what_a_killed_build_left_is_removed_by_the_next_and_nothing_else() {
     build(folder.path(), "x.jsonl -o x.index");
     assert_eq!(names(folder.path()), ["x.index", "x.jsonl"]);
     assert!(
-        refuse(folder.path(), "build x.jsonl -o .sortie-unfinished-index").contains("a name for a folder")
+        refuse(folder.path(), "build x.jsonl -o .sortie-unfinished-index").contains("the name of a folder")
     );
 }
 

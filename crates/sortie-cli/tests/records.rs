@@ -268,15 +268,15 @@ fn refusals_write_nothing() {
     let cases = [
         (Fasta, fasta(">the bad\nA C\n"), "in:100002: record 'the': there is ' ' in its sequence"),
         (Fasta, fasta(">bad\nAC\n\0\n"), "in:100003: record 'bad': there is '\\x00' in its sequence"),
-        (Fasta, fasta(">bad"), "in:100001: the file ends in a header"),
+        (Fasta, fasta(">bad"), "in:100001: the file ends within a header line"),
         (Fasta, compress(&fasta(">bad\n1\n")), "in:100002: record 'bad': "),
         (Fasta, fasta(&format!(">{long}\n?\n")), "nnn'...: there is '?'"),
         (Fasta, fasta(">\u{1}\n'\n"), r"record ''$'\001': there is '\''"),
-        (Fasta, cut(&fasta("")), "in: broken off after record 'good': "),
+        (Fasta, cut(&fasta("")), "in: reading stopped after record 'good': "),
         (
             Fasta,
             [compress(good.as_bytes()), b"more".to_vec()].concat(),
-            "in: broken off after record 'good': ",
+            "in: reading stopped after record 'good': ",
         ),
         (Fasta, compress(good.as_bytes())[..5].to_vec(), "cannot read: in: "),
         (Fasta, vec![0xFF; 5000], "in:1: a FASTA file begins with '>'"),
@@ -285,9 +285,13 @@ fn refusals_write_nothing() {
         (
             Fastq,
             fastq("@bad\nAC\n+\nI\n"),
-            "in:200004: record 'bad': its qualities are not as many as its letters",
+            "in:200004: record 'bad': it must have one quality for each letter",
         ),
-        (Fastq, fastq("@bad\nAC\nGT\n+\nIIII\n"), "in:200003: record 'bad': this should be its third line"),
+        (
+            Fastq,
+            fastq("@bad\nAC\nGT\n+\nIIII\n"),
+            "in:200003: record 'bad': its third line must begin with '+'",
+        ),
         (Fastq, fastq("@bad\nAC\n+\n"), "in:200004: record 'bad': "),
         (Fastq, fastq("@bad\nAC\n"), "in:200003: record 'bad': the file ends before"),
         (Fastq, fastq("@bad\nAC\n+\nI\t\n"), "in:200004: record 'bad': there is '\\t' in its qualities"),
@@ -312,17 +316,17 @@ fn refusals_write_nothing() {
 fn options_that_contradict_are_refused() {
     let folder = folder("in", b">b\nC\n>a\nA\n");
     for (args, said) in [
-        ("-k1", "--key is for lines and records of one length; it does not go with --format"),
-        ("-t,", "--field-separator is for lines; it does not go with --format"),
-        ("-n", "--numeric-sort is for lines; it does not go with --format"),
-        ("--sort=version", "--sort is for lines; it does not go with --format"),
-        ("-z", "--zero-terminated is for lines; it does not go with --format"),
-        ("-m", "--merge is for lines; it does not go with --format"),
-        ("--debug", "--debug is for lines; it does not go with --format"),
-        ("--type u8", "--type is for arrays; it does not go with --format"),
-        ("--descending", "--descending is for arrays; it does not go with --format"),
-        ("--record-size 9", "--record-size is for records of one length; it does not go with --format"),
-        ("+1", "+1 is a key of lines; it does not go with --format"),
+        ("-k1", "--key is for lines and records of one length; it cannot be used with --format"),
+        ("-t,", "--field-separator is for lines; it cannot be used with --format"),
+        ("-n", "--numeric-sort is for lines; it cannot be used with --format"),
+        ("--sort=version", "--sort is for lines; it cannot be used with --format"),
+        ("-z", "--zero-terminated is for lines; it cannot be used with --format"),
+        ("-m", "--merge is for lines; it cannot be used with --format"),
+        ("--debug", "--debug is for lines; it cannot be used with --format"),
+        ("--type u8", "--type is for arrays; it cannot be used with --format"),
+        ("--descending", "--descending is for arrays; it cannot be used with --format"),
+        ("--record-size 9", "--record-size is for records of one length; it cannot be used with --format"),
+        ("+1", "+1 is a key of lines; it cannot be used with --format"),
         ("--by quality", "invalid value 'quality' for '--by <KEY>'"),
         ("-c -o out", "options '-co' are incompatible"),
         ("-c in", "extra operand 'in' not allowed with -c"),
@@ -398,7 +402,7 @@ fn lines_are_counted_through_all_runs() {
         (">0\nA\n", "-c --by name", 1, "in:200001: disorder: record '0'"),
         (">099999\nA\n", "-c -u --by name", 1, "in:200001: disorder: record '099999'"),
         (">1\nA\n>bad\nA1\n", "", 2, "in:200004: record 'bad': there is '1' in its sequence"),
-        (">bad", "", 2, "in:200001: the file ends in a header"),
+        (">bad", "", 2, "in:200001: the file ends within a header line"),
     ] {
         fs::write(folder.path().join("in"), [&good, more].concat()).unwrap();
         let refused = run(&mut command(folder.path(), Fasta, &format!("in {args} -S 1M")), b"");

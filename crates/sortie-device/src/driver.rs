@@ -283,6 +283,8 @@ pub fn peer<D: Driver>(other: &dyn Driver) -> Result<&D, Error> {
     let any: &dyn Any = other;
     any.downcast_ref().ok_or_else(|| {
         let name = &other.properties().name;
-        Error::NoDevice { reason: format!("{name} is of another kind: nothing is copied from there") }
+        Error::NoDevice {
+            reason: format!("{name} is a device of another kind; copies from it are not supported"),
+        }
     })
 }

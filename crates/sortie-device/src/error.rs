@@ -21,11 +21,11 @@ pub enum Error {
     Compile { program: String, log: String },
 
     /// There is not enough device memory. Sizes are in bytes.
-    #[error("{needed} bytes of device memory are needed, {available} are available")]
+    #[error("{needed} bytes of device memory are needed, but {available} are available")]
     OutOfMemory { needed: u64, available: u64 },
 
     /// The system refused to allocate pinned memory.
-    #[error("{needed} bytes of pinned host memory could not be had: {reason}")]
+    #[error("{needed} bytes of pinned host memory could not be allocated: {reason}")]
     OutOfPinned { needed: u64, reason: String },
 
     /// A kernel could not be started.
@@ -39,7 +39,7 @@ pub enum Error {
     Fault(String),
 
     /// An event was used with a device that cannot use it. The names are those of the devices.
-    #[error("an event of {event_of} cannot be used on {device}; take one of the same device")]
+    #[error("an event of {event_of} cannot be used on {device}; use an event of the same device")]
     ForeignEvent { event_of: String, device: String },
 
     /// A call into the driver failed.

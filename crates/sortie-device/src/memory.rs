@@ -154,7 +154,7 @@ impl<'a, T: Pod> View<'a, T> {
         let (bytes, size) = (self.bytes(), size_of::<U>());
         assert!(
             size != 0 && bytes.is_multiple_of(size) && self.address.is_multiple_of(align_of::<U>() as u64),
-            "{bytes} bytes at {:#x} are no elements of {size} bytes",
+            "{bytes} bytes at {:#x} cannot be elements of {size} bytes",
             self.address
         );
         View { address: self.address, len: bytes / size, owner: PhantomData }
@@ -178,7 +178,7 @@ impl<T: Pod> Pinned<T> {
     pub(crate) fn new(device: &Device, len: usize) -> Result<Pinned<T>, Error> {
         let device = device.clone();
         let too_large =
-            || Error::OutOfPinned { needed: u64::MAX, reason: "more than there are addresses".into() };
+            || Error::OutOfPinned { needed: u64::MAX, reason: "more than the address space".into() };
         let bytes = size_of::<T>().checked_mul(len).ok_or_else(too_large)?;
         if bytes == 0 {
             return Ok(Pinned { device, at: NonNull::dangling(), len });

@@ -12,12 +12,12 @@ pub enum Error {
 
     /// The last element of a raw array is incomplete.
     #[error(
-        "{bytes} bytes are no multiple of the {width} bytes of {kind}; the file is cut short or of another type"
+        "{bytes} bytes are not a multiple of {width}, the size of {kind}; the file is cut short or has another type"
     )]
     Uneven { bytes: u64, width: usize, kind: crate::Kind },
 
     /// The file ends before the header does.
-    #[error("the .npy header is cut short: {have} bytes are there, {need} are needed")]
+    #[error("the .npy header is cut short: it has {have} of {need} bytes")]
     HeaderTruncated { have: u64, need: u64 },
 
     /// The header differs from what NumPy writes.
@@ -30,22 +30,20 @@ pub enum Error {
 
     /// The elements have several fields.
     #[error(
-        "the dtype {0} is structured, and cannot be sorted; save one of its fields as an array by itself: \
+        "the dtype {0} is structured and cannot be sorted; save one of its fields as a separate array: \
          np.save('one.npy', a['FIELD'])"
     )]
     Structured(String),
 
     /// The file ends before the data does.
-    #[error("the array is cut short: {have} bytes of data are there, {need} are needed")]
+    #[error("the array is cut short: it has {have} of {need} bytes of data")]
     Truncated { have: u64, need: u64 },
 
     /// The data ends before the file does.
-    #[error("the header promises {need} bytes of data, but there are more; cut off what follows the array")]
+    #[error("the header promises {need} bytes of data, but the file has more; remove what follows the array")]
     Trailing { need: u64 },
 
     /// The elements do not fit in memory.
-    #[error(
-        "{bytes} bytes do not fit into memory; sort the array in parts, or on a machine with more memory"
-    )]
+    #[error("{bytes} bytes do not fit in memory; sort the array in parts, or on a machine with more memory")]
     Memory { bytes: u64 },
 }

@@ -165,9 +165,7 @@ fn header_len(bytes: &[u8]) -> Result<Option<usize>, Error> {
         }
     };
     if literal > MAX_HEADER {
-        return malformed(format!(
-            "its header takes {literal} bytes, more than the {MAX_HEADER} that are read"
-        ));
+        return malformed(format!("its header has {literal} bytes, but at most {MAX_HEADER} are allowed"));
     }
     Ok(Some(preamble_len(bytes[6]) + literal))
 }
@@ -219,9 +217,9 @@ impl<'a> Literal<'a> {
     fn unexpected<T>(&mut self, expected: &str) -> Result<T, Error> {
         let found = match self.peek() {
             Some(byte) => format!("'{}'", byte.escape_ascii()),
-            None => "its end".into(),
+            None => "the end".into(),
         };
-        malformed(format!("{expected} is missing at byte {} of the header, which has {found} there", self.at))
+        malformed(format!("expected {expected} at byte {} of the header, but found {found}", self.at))
     }
 
     /// Takes bytes up to the first one that is not wanted.

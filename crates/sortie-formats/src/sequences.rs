@@ -46,7 +46,7 @@ pub enum Error {
 
     /// A record does not fit in the memory limit.
     #[error(
-        "line {line}: with this record {bytes} bytes of memory are needed, or more, and {limit} are allowed; allow more"
+        "line {line}: this record needs at least {bytes} bytes of memory, but {limit} are allowed; raise the limit"
     )]
     Limit {
         /// The line where the record begins, counted from 1 in the source.
@@ -56,7 +56,7 @@ pub enum Error {
     },
 
     /// The system has no memory for a record.
-    #[error("the system has no room for a record that takes {bytes} bytes; use a machine with more memory")]
+    #[error("the system has no memory for a record that takes {bytes} bytes; use a machine with more memory")]
     Memory { bytes: usize },
 }
 
@@ -379,7 +379,7 @@ impl<'a> Record<'a> {
         }
         let [title, own] = [title, own].map(Quoted::new);
         Some(format!(
-            "its third line has the title {title}, and its first {own}; the two must be equal, or the third line '+' alone"
+            "its third line has the title {title}, but its first has {own}; make them equal, or make the third line only '+'"
         ))
     }
 }
@@ -477,22 +477,22 @@ fn refusal(format: Format, error: ParseError) -> Error {
     let problem = match (&error.kind, format) {
         (ParseErrorKind::Io, _) => return Error::Io(io::Error::other(error.msg)),
         (ParseErrorKind::InvalidStart, Format::Fasta) => {
-            "a FASTA file begins with '>', and this does not; it may be of another format"
+            "a FASTA file begins with '>', but this one does not; it may have another format"
         }
         (ParseErrorKind::InvalidStart, Format::Fastq) => {
-            "a FASTQ record begins with '@', and this line does not; it may be of another format"
+            "a FASTQ record begins with '@', but this line does not; the file may have another format"
         }
         (ParseErrorKind::InvalidSeparator, _) => {
-            "this should be its third line, which begins with '+'; a FASTQ record must have four lines"
+            "its third line must begin with '+', but this line does not; a FASTQ record must have four lines"
         }
         (ParseErrorKind::UnequalLengths, _) => {
-            &format!("its qualities are not as many as its letters: {}", error.msg.to_lowercase())
+            &format!("it must have one quality for each letter: {}", error.msg.to_lowercase())
         }
         (ParseErrorKind::UnexpectedEnd, Format::Fasta) => {
-            "the file ends in a header, before the end of its line; it is cut short"
+            "the file ends within a header line; it is cut short"
         }
         (ParseErrorKind::UnexpectedEnd, Format::Fastq) => {
-            "the file ends before the record has its four lines; it is cut short"
+            "the file ends before the record has four lines; it is cut short"
         }
         (ParseErrorKind::UnknownFormat | ParseErrorKind::EmptyFile, _) => &error.msg,
     };

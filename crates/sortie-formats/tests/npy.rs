@@ -100,29 +100,29 @@ fn malformed_headers_say_where() {
         error(&file(1, &format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}")))
     };
     for (text, said) in [
-        (with("'<f8'", "False", "(3)"), "',' is missing at byte 52"),
-        (with("'<f8'", "False", "(-3,)"), "a length is missing"),
+        (with("'<f8'", "False", "(3)"), "expected ',' at byte 52"),
+        (with("'<f8'", "False", "(-3,)"), "expected a length"),
         (with("'<f8'", "False", "(03,)"), "without leading zeros"),
         (with("'<f8'", "False", "(99999999999999999999999,)"), "larger than any array"),
         (with("'<f8'", "False", "(4294967296, 4294967296)"), "more elements than memory has addresses"),
         (with("'<f8'", "False", "(0, 4294967296, 4294967296)"), "more elements than memory has addresses"),
         (with("'<f8'", "False", &format!("({})", "1,".repeat(65))), "more than 64 dimensions"),
-        (with("'<f8'", "0", "(3,)"), "True or False is missing"),
-        (with("'<f8", "False", "(3,)"), "'}' is missing at byte 17 of the header, which has 'f' there"),
-        (with("'<f\\x38'", "False", "(3,)"), "the end of a plain string is missing"),
-        (with("[(('", "False", "(3,)"), "a closing bracket is missing"),
-        (with("7", "False", "(3,)"), "a string is missing"),
+        (with("'<f8'", "0", "(3,)"), "expected True or False"),
+        (with("'<f8", "False", "(3,)"), "expected '}' at byte 17 of the header, but found 'f'"),
+        (with("'<f\\x38'", "False", "(3,)"), "expected the end of a plain string"),
+        (with("[(('", "False", "(3,)"), "expected a closing bracket"),
+        (with("7", "False", "(3,)"), "expected a string"),
         (error(&file(1, "{'descr': '<f8', 'shape': (3,), }")), "key 'fortran_order' is missing"),
         (error(&file(1, "{'shape': (1,), 'shape': (3,), }")), "key 'shape' occurs twice"),
         (error(&file(1, "{'colour': 1}")), "unknown key 'colour'"),
-        (error(&file(1, "{'shape': (3,)} + {}")), "the end is missing"),
-        (error(&file(1, "")), "'{' is missing at byte 0 of the header, which has its end there"),
+        (error(&file(1, "{'shape': (3,)} + {}")), "expected the end"),
+        (error(&file(1, "")), "expected '{' at byte 0 of the header, but found the end"),
         (error(&file(4, "{}")), "version 4.0 is unknown; 1.0, 2.0 and 3.0 are supported"),
         (error(b"\x93NUMPX"), "does not begin with \\x93NUMPY"),
         (error(b""), "does not begin with \\x93NUMPY"),
-        (error(b"\x93NUMPY\x02\x00\xff\xff\xff\xff"), "more than the 65536 that are read"),
-        (error(b"\x93NUM"), "cut short: 4 bytes are there, 12 are needed"),
-        (error(&file(1, "{'descr': '<f8'}")[..20]), "cut short: 20 bytes are there, 26 are needed"),
+        (error(b"\x93NUMPY\x02\x00\xff\xff\xff\xff"), "but at most 65536 are allowed"),
+        (error(b"\x93NUM"), "cut short: it has 4 of 12 bytes"),
+        (error(&file(1, "{'descr': '<f8'}")[..20]), "cut short: it has 20 of 26 bytes"),
     ] {
         assert!(text.contains(said), "'{said}' is not in: {text}");
     }
@@ -131,7 +131,7 @@ fn malformed_headers_say_where() {
 #[test]
 fn deep_nesting_is_no_danger() {
     let deep = format!("{{'descr': {}", "[".repeat(60_000));
-    assert!(error(&file(1, &deep)).contains("a closing bracket is missing"));
+    assert!(error(&file(1, &deep)).contains("expected a closing bracket"));
 }
 
 fn read(bytes: &[u8], through_pipe: bool) -> Result<Vec<f64>, Error> {
@@ -158,9 +158,9 @@ fn data_must_be_as_long_as_promised() {
     for through_pipe in [false, true] {
         assert_eq!(read(&bytes, through_pipe).unwrap(), [2.0, -0.5, 1e300]);
         let short = read(&bytes[..bytes.len() - 3], through_pipe).unwrap_err().to_string();
-        assert_eq!(short, "the array is cut short: 21 bytes of data are there, 24 are needed");
+        assert_eq!(short, "the array is cut short: it has 21 of 24 bytes of data");
         let long = read(&[&bytes[..], b"x"].concat(), through_pipe).unwrap_err().to_string();
-        assert!(long.starts_with("the header promises 24 bytes of data, but there are more"), "{long}");
+        assert!(long.starts_with("the header promises 24 bytes of data, but the file has more"), "{long}");
     }
 }
 

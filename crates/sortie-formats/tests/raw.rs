@@ -49,7 +49,7 @@ fn a_piece_of_an_element_is_an_error() {
         let error = raw::read::<f64>(&mut Input::new(input).unwrap(), Kind::F64, &|_| {}).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "13 bytes are no multiple of the 8 bytes of f64; the file is cut short or of another type"
+            "13 bytes are not a multiple of 8, the size of f64; the file is cut short or has another type"
         );
     }
 }

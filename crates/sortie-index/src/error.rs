@@ -42,7 +42,7 @@ pub enum Error {
     TooMuch(String),
 
     /// Threads could not be started.
-    #[error("cannot start {threads} more thread{}: {reason}; ask for fewer", if *threads == 1 { "" } else { "s" })]
+    #[error("cannot start {threads} more thread{}: {reason}; use fewer", if *threads == 1 { "" } else { "s" })]
     Threads { threads: usize, reason: String },
 
     /// Sorting the pairs failed.

@@ -84,13 +84,14 @@ impl Header {
             .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")))
             .collect();
         if words.first() != Some(&MAGIC) {
-            return Err(not("not an index of Sortie".into()));
+            return Err(not("not a Sortie index".into()));
         }
         match words.get(1) {
             Some(&VERSION) => {}
             Some(other) => {
-                let why =
-                    format!("an index of version {other}, and this program reads {VERSION}; build it again");
+                let why = format!(
+                    "an index of version {other}, but this program reads version {VERSION}; build it again"
+                );
                 return Err(not(why));
             }
             None => return Err(Error::damaged(path, "the header is cut short")),

@@ -29,7 +29,7 @@ impl Draft {
     pub fn new(target: &Path) -> Result<Draft, Error> {
         let folder = folder_of(target).to_owned();
         if target.file_name().is_none_or(|name| name == UNFINISHED) {
-            let why = "not a name for a folder; give one that can be created or replaced".into();
+            let why = "not the name of a folder; choose one that can be created or replaced".into();
             return Err(Error::NotAnIndex { path: target.to_owned(), why });
         }
         check_replaceable(target)?;
@@ -150,7 +150,8 @@ fn exchange(made: &TempDir, target: &Path) -> Result<(), Error> {
     check_replaceable(target)?;
     match renameat_with(CWD, made.path(), CWD, target, RenameFlags::EXCHANGE) {
         Err(Errno::INVAL) => {
-            let why = "this file system cannot swap folders; remove the old index first, or name another";
+            let why =
+                "this file system cannot swap folders; remove the old index first, or choose another name";
             Err(Error::file("write", target)(io::Error::other(why)))
         }
         other => other.map_err(|error| Error::file("write", target)(error.into())),
@@ -170,12 +171,12 @@ fn remove(made: TempDir) {
 fn check_replaceable(target: &Path) -> Result<(), Error> {
     let not = |why: &str| Err(Error::NotAnIndex { path: target.to_owned(), why: why.into() });
     if target.is_symlink() {
-        return not("a link, which would be replaced; name the folder itself");
+        return not("a link, which would be replaced; give the folder itself");
     }
     match fs::read_dir(target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-            not("a file, and an index is a folder; name another")
+            not("a file, but an index is a folder; choose another name")
         }
         Err(error) => Err(Error::file("read", target)(error)),
         Ok(entries) => {
@@ -184,13 +185,13 @@ fn check_replaceable(target: &Path) -> Result<(), Error> {
                 entries.map(|entry| Ok(entry?.file_name())).collect::<Result<_, _>>().map_err(failed())?;
             let header = target.join(HEADER);
             if !(names.is_empty() || header.is_file() && Header::begins(&header).map_err(failed())?) {
-                return not("a folder with something else in it; name another");
+                return not("a folder with other files in it; choose another name");
             }
             let is_other = |name: &&OsString| **name != *HEADER && FILES.iter().all(|file| **name != **file);
             match names.iter().find(is_other) {
                 None => Ok(()),
                 Some(other) => not(&format!(
-                    "an index with {other:?} beside it, which would be removed; name another folder"
+                    "an index with {other:?} beside it, which would be removed; choose another folder"
                 )),
             }
         }

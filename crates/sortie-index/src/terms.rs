@@ -60,7 +60,7 @@ impl<W: Write> Writer<W> {
     /// Adds a term of 1 to 255 bytes that is greater than all terms before. Its list has `bytes` bytes.
     pub fn push(&mut self, term: &[u8], list: List, bytes: u64) -> io::Result<()> {
         if term.len() > LONGEST || self.term.as_slice() >= term {
-            return Err(io::Error::other("terms are too long or do not ascend"));
+            return Err(io::Error::other("terms are too long or out of order"));
         }
         if self.held == BLOCK {
             self.end_block()?;
@@ -169,7 +169,7 @@ impl Terms {
         let bytes = window.bytes(footer..file.bytes())?;
         let end = u64::from_le_bytes(bytes.try_into().expect("as many as asked for"));
         if end > footer {
-            return Err(file.damaged("the index of its blocks is not in it"));
+            return Err(file.damaged("the index of its blocks is outside the file"));
         }
         let blocks = Blocks::read(&mut window, end..footer)?;
         if blocks.ends.0 != end {
@@ -180,7 +180,9 @@ impl Terms {
         }
         let count = blocks.each.len() as u64;
         if count != counts.terms.div_ceil(BLOCK as u64) {
-            return Err(file.damaged(format!("{count} blocks are not those of {} terms", counts.terms)));
+            return Err(
+                file.damaged(format!("it has {count} blocks, which do not match {} terms", counts.terms))
+            );
         }
         Ok(Terms { file, counts, blocks })
     }
@@ -248,7 +250,7 @@ impl Blocks {
         }
         let (bytes, lists) = varint::take(rest).zip(varint::take(rest)).ok_or(cut_short)?;
         if bytes > LARGEST_BLOCK {
-            return Err("a block is larger than 64 terms can be");
+            return Err("a block is too large for 64 terms");
         }
         let (start, postings) = self.ends;
         let end = start.checked_add(bytes).ok_or("its blocks are longer than any file")?;
@@ -300,7 +302,7 @@ impl Cursor<'_> {
         if self.passed == 0 {
             let first = blocks.first(block);
             if &*self.term >= first {
-                return Err(file.damaged("terms do not ascend from block to block"));
+                return Err(file.damaged("terms of consecutive blocks are out of order"));
             }
             self.term.clear();
             self.term.extend_from_slice(first);
@@ -331,12 +333,12 @@ impl Cursor<'_> {
 fn next_term(term: &mut Vec<u8>, rest: &mut &[u8]) -> Result<(), &'static str> {
     let (shared, suffix) = take_suffix(rest).ok_or("a block is cut short")?;
     if shared > term.len() || shared + suffix.len() > LONGEST {
-        return Err("a term is longer than a term can be");
+        return Err("a term is too long");
     }
     // A term shares as many bytes as possible with the one before, so the first byte that differs gives the
     // order.
     if term.get(shared).is_some_and(|&byte| suffix[0] <= byte) {
-        return Err("terms do not ascend");
+        return Err("terms are out of order");
     }
     term.truncate(shared);
     term.extend_from_slice(suffix);

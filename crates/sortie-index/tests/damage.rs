@@ -270,12 +270,12 @@ fn what_is_no_index_is_told() {
     let told = |path: &Path| Index::open(path).err().unwrap().to_string();
     assert!(told(folder.path()).ends_with("a folder without the header of an index"));
     fs::write(folder.path().join("header"), "something else entirely").unwrap();
-    assert!(told(folder.path()).ends_with("not an index of Sortie"));
+    assert!(told(folder.path()).ends_with("not a Sortie index"));
     assert!(told(&folder.path().join("header")).ends_with("Not a directory"));
     assert!(told(&folder.path().join("gone")).ends_with("No such file or directory"));
     let (_other, path) = index();
     let mut header = fs::read(path.join("header")).unwrap();
     header[8] = 1;
     fs::write(path.join("header"), header).unwrap();
-    assert!(told(&path).ends_with("an index of version 1, and this program reads 2; build it again"));
+    assert!(told(&path).ends_with("an index of version 1, but this program reads version 2; build it again"));
 }

@@ -62,7 +62,10 @@ pub unsafe fn array_sort<'papers>(
         return papers.pending(stream);
     }
     if length == 0 || !keys.len().is_multiple_of(length) {
-        return Err(Error::Segments(format!("{} keys are no multiple of the length {length}", keys.len())));
+        return Err(Error::Segments(format!(
+            "{} keys are not a multiple of the length {length}",
+            keys.len()
+        )));
     }
     let arrays = keys.len() / length;
     let shape = Shape::new(length);
@@ -70,7 +73,7 @@ pub unsafe fn array_sort<'papers>(
     let [choose, fill, sort] =
         papers.kernels(File::ArraySort, ["choose_splitters", "fill_buckets", "sort_buckets"])?;
     let blocks = i32::try_from(arrays).map_err(|_| {
-        Error::Unsupported(format!("{arrays} arrays are more than the blocks of a launch; sort in parts"))
+        Error::Unsupported(format!("{arrays} arrays need more blocks than a launch can have; sort in parts"))
     })? as u32;
     let scratch = scratch(stream, arrays * (2 * shape.buckets - 1))?;
     let (sizes, splitters) =
@@ -127,8 +130,8 @@ impl Shape {
         let needed = 4 * self.choosing().max(self.filling());
         if self.buckets > MOST_BUCKETS || needed > shared_per_block {
             return Err(Error::Unsupported(format!(
-                "GPU-ArraySort of arrays of {} keys takes {} threads and {needed} bytes of shared memory; a block of \
-                 this device has {MOST_BUCKETS} and {shared_per_block}: use sort_segments",
+                "GPU-ArraySort of arrays of {} keys needs {} threads and {needed} bytes of shared memory, but a block \
+                 of this device has {MOST_BUCKETS} and {shared_per_block}; use sort_segments",
                 self.length, self.buckets
             )));
         }

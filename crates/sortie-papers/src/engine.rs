@@ -81,15 +81,18 @@ impl Papers {
 pub(crate) fn scratch(stream: &Stream, words: usize) -> Result<Buffer<u32>, Error> {
     // SAFETY: these algorithms use this memory on one stream only.
     unsafe { stream.alloc(words) }.map_err(|error| match error {
-        sortie_device::Error::OutOfMemory { needed, available } => {
-            Error::Memory { bound: Bound::Device, needed, available, hint: "sort in parts, or free some" }
-        }
+        sortie_device::Error::OutOfMemory { needed, available } => Error::Memory {
+            bound: Bound::Device,
+            needed,
+            available,
+            hint: "sort in parts, or free some memory",
+        },
         other => other.into(),
     })
 }
 
 /// A sort that has been enqueued. Dropping it does not wait.
-#[must_use = "without `wait` nobody learns when the sort is done, and whether the device failed"]
+#[must_use = "call `wait` to learn when the sort is done and whether the device failed"]
 #[derive(Debug)]
 pub struct Pending<'papers> {
     /// Its kernels must stay loaded while the sort runs.

@@ -49,7 +49,7 @@ const BLOCK: u32 = 256;
 fn check_count(keys: usize) -> Result<(), Error> {
     if u32::try_from(keys).is_err() {
         return Err(Error::Unsupported(format!(
-            "{keys} keys are too many for a published algorithm, which takes fewer than 2^32; use a sort of Gpu"
+            "a published algorithm sorts fewer than 2^32 keys, not {keys}; use a sort of Gpu"
         )));
     }
     Ok(())

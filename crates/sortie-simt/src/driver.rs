@@ -96,13 +96,13 @@ impl Simulated {
         let build = Build::new(options.sanitizer, options.count);
         if build == Build::Address && options.count {
             return Err(Error::NoDevice {
-                reason: "AddressSanitizer and counts need builds of their own: ask for one of them".into(),
+                reason: "AddressSanitizer and counts need separate builds; choose one of them".into(),
             });
         }
         if build == Build::Address && !compiler::under_address_sanitizer() {
             return Err(Error::NoDevice {
-                reason: "AddressSanitizer has to be there when the process starts: \
-                         start it with sortie_simt::address_sanitizer()"
+                reason: "AddressSanitizer must be loaded when the process starts; start it with \
+                         sortie_simt::address_sanitizer()"
                     .into(),
             });
         }
@@ -213,7 +213,7 @@ unsafe impl Driver for Simulated {
 
     unsafe fn free(&self, address: u64) {
         held(&self.log.calls).waits += 1;
-        assert!(self.state().memory.free(address), "{address:#x} is freed, and was not allocated");
+        assert!(self.state().memory.free(address), "{address:#x} is freed, but was not allocated");
     }
 
     unsafe fn alloc_on(&self, bytes: usize, stream: u64) -> Result<u64, Error> {
@@ -228,7 +228,7 @@ unsafe impl Driver for Simulated {
         let mut state = self.state();
         // A graph keeps the memory that it allocates, even if it frees it.
         if state.captures.get(&stream).is_none_or(|captured| !captured.memory.contains(&address)) {
-            assert!(state.memory.free(address), "{address:#x} is freed, and was not allocated");
+            assert!(state.memory.free(address), "{address:#x} is freed, but was not allocated");
         }
     }
 
@@ -237,7 +237,7 @@ unsafe impl Driver for Simulated {
     }
 
     unsafe fn free_pinned(&self, at: *mut u8) {
-        assert!(self.state().memory.free(at as u64), "{at:?} is freed, and was not allocated");
+        assert!(self.state().memory.free(at as u64), "{at:?} is freed, but was not allocated");
     }
 
     fn stream(&self) -> Result<u64, Error> {

@@ -54,7 +54,7 @@ impl Memory {
 
     /// Allocates host memory, which does not count against the budget.
     pub fn alloc_pinned(&mut self, bytes: usize) -> Result<u64, Error> {
-        let reason = "the system has no more memory".to_string();
+        let reason = "the system has no memory left".to_string();
         self.place(bytes, false).ok_or(Error::OutOfPinned { needed: bytes as u64, reason })
     }
 

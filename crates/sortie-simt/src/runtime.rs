@@ -132,7 +132,7 @@ impl Module {
         let most = unsafe { (*entry).threads };
         if job.launch.threads > most {
             return Err(format!(
-                "{} threads in a block, and the kernel is for {most} at most",
+                "{} threads in a block, but the kernel allows at most {most}",
                 job.launch.threads
             ));
         }
@@ -182,6 +182,9 @@ pub struct LaunchJob<'a> {
 fn open(path: &Path) -> Result<Library, Error> {
     // SAFETY: this project built the library; its only initialisers are those of the C++ library and the sanitizers.
     unsafe { Library::new(path) }.map_err(|error| Error::NoCompiler {
-        reason: format!("what g++ made cannot be loaded; delete {} and try again: {error}", path.display()),
+        reason: format!(
+            "the library that g++ built cannot be loaded; delete {} and try again: {error}",
+            path.display()
+        ),
     })
 }

@@ -26,7 +26,7 @@ pub fn with_entries(source: &str) -> Result<String, String> {
             marked[name_start..].find('(').map(|at| name_start + at).ok_or("a kernel has no parameters")?;
         let name = marked[name_start..parameters].trim();
         if name.is_empty() || !name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric()) {
-            return Err(format!("{name:?} is no name for a kernel"));
+            return Err(format!("{name:?} is not the name of a kernel"));
         }
         let body = marked[parameters..].find('{').map(|at| parameters + at).ok_or("a kernel has no body")?;
         let end = closing(marked, body).ok_or_else(|| format!("the body of kernel {name} does not end"))?;

@@ -150,7 +150,7 @@ fn check(launch: &Launch, options: &Options) -> Result<(), String> {
         return Err(format!("a block has 1 to {THREADS_PER_BLOCK} threads"));
     }
     if launch.shared > options.shared_per_block {
-        return Err(format!("a block has {} bytes of shared memory at most", options.shared_per_block));
+        return Err(format!("a block has at most {} bytes of shared memory", options.shared_per_block));
     }
     Ok(())
 }

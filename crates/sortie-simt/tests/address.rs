@@ -101,7 +101,7 @@ fn undefined_behaviour() {
 #[test]
 fn they_do_not_go_with_counts() {
     let options = Options { sanitizer: Sanitizer::Address, count: true, ..Options::default() };
-    assert!(sortie_simt::device(options).unwrap_err().to_string().contains("builds of their own"));
+    assert!(sortie_simt::device(options).unwrap_err().to_string().contains("separate builds"));
 }
 
 #[test]

@@ -219,7 +219,7 @@ impl Capability {
     /// The row of a request.
     pub(crate) fn of(request: &Request) -> Result<&'static Capability, Error> {
         let row = TABLE.iter().find(|row| (row.is_of)(request));
-        row.ok_or_else(|| Error::Unsupported("no engine has this sort".into()))
+        row.ok_or_else(|| Error::Unsupported("no engine supports this sort".into()))
     }
 
     fn algorithms(&self, engines: Engines) -> Algorithms {
@@ -246,7 +246,7 @@ impl Capability {
             .collect();
         let elsewhere = elsewhere.join(" or ");
         Err(Error::Unsupported(if there == NONE {
-            format!("{name} are not sorted by {place}; choose {elsewhere}")
+            format!("{name} cannot be sorted by {place}; choose {elsewhere}")
         } else if there.unstable.contains(&algorithm) {
             format!(
                 "{algorithm:?} does not keep the order of equal keys; allow that with unstable(), or choose {}",
@@ -255,7 +255,7 @@ impl Capability {
         } else {
             let or_else = if elsewhere.is_empty() { String::new() } else { format!(", or {elsewhere}") };
             format!(
-                "{algorithm:?} does not sort {name} on {place}; choose {}{or_else}",
+                "{algorithm:?} cannot sort {name} on {place}; choose {}{or_else}",
                 of(there.stable).list()
             )
         }))

@@ -146,7 +146,7 @@ impl<'a> Cursor<'a> {
             string.extend_from_slice(&rest[..at]);
             let escaped = rest.get(at + 1).map(|&byte| direct(byte).wrapping_sub(1));
             let Some(byte @ (END | ESCAPE)) = escaped else {
-                return Err(self.error("is no string's: it has an unknown escape"));
+                return Err(self.error("is not a string: it has an unknown escape"));
             };
             string.push(direct(byte));
             rest = &rest[at + 2..];
@@ -169,7 +169,7 @@ impl<'a> Cursor<'a> {
             return Err(self.error("is cut off: a number without all its bytes"));
         };
         let Some(number) = K::from_bits(Transform::new(K::CODE, order).decode(code)) else {
-            return Err(self.error("is none of this type"));
+            return Err(self.error("is not of this type"));
         };
         self.at += 1 + size_of::<K>();
         Ok(Some(number))

@@ -324,7 +324,7 @@ fn refused<T>(what: &str, address: u64, bytes: usize, error: PodCastError) -> Er
             )
         }
         _ => format!(
-            "{what} of {bytes} bytes are no whole number of elements of {each} bytes; give a multiple of {each}"
+            "{what} of {bytes} bytes are not a whole number of elements of {each} bytes; give a multiple of {each}"
         ),
     })
 }

@@ -32,7 +32,7 @@ impl fmt::Display for Error {
         match self {
             Error::LengthMismatch { what, expected, found } => write!(
                 f,
-                "{what} has {found} elements where the keys have {expected}; give both the same length"
+                "{what} has {found} elements, but the keys have {expected}; give both the same length"
             ),
             Error::Segments(problem) => write!(f, "segments: {problem}"),
             Error::Memory { bound, needed, available, hint } => {
@@ -87,17 +87,19 @@ impl Bound {
     fn refusal(self, needed: u64, available: u64, hint: &str) -> String {
         match self {
             Bound::Limit => format!(
-                "the sort needs {needed} bytes of scratch, {available} are allowed; raise memory_limit or ask for less \
-                 ({hint})"
+                "the sort needs {needed} bytes of scratch memory, but {available} are allowed; raise memory_limit or \
+                 ask for less ({hint})"
             ),
             Bound::Host => {
-                format!("the sort needs {needed} bytes of host memory, the system gave {available}; {hint}")
+                format!(
+                    "the sort needs {needed} bytes of host memory, but the system gave {available}; {hint}"
+                )
             }
             Bound::Device => {
-                format!("the sort needs {needed} bytes of device memory, {available} are free; {hint}")
+                format!("the sort needs {needed} bytes of device memory, but {available} are free; {hint}")
             }
             Bound::Workspace => {
-                format!("the sort needs a workspace of {needed} bytes, {available} were given; {hint}")
+                format!("the sort needs a workspace of {needed} bytes, but {available} were given; {hint}")
             }
         }
     }

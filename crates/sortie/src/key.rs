@@ -103,7 +103,7 @@ impl Order {
             return Ok(());
         }
         Err(Error::Unsupported(
-            "a GPU tells NaNs apart; choose Nans::Last or Nans::First, allow unstable(), or use the CPU engine".into(),
+            "a GPU does not treat NaNs as equal; choose Nans::Last or Nans::First, allow unstable(), or use the CPU engine".into(),
         ))
     }
 
@@ -116,8 +116,8 @@ impl Order {
 
 /// A type whose order is the same on every engine. Every such type is a [`Key`](crate::Key).
 #[diagnostic::on_unimplemented(
-    message = "Sortie knows no order of `{Self}`",
-    note = "`sort_by_key` sorts other types by a key that is drawn from them, and `sort_by` by a comparison"
+    message = "Sortie does not define an order for `{Self}`",
+    note = "`sort_by_key` sorts other types by a key computed from them, and `sort_by` by a comparison"
 )]
 pub trait TotalOrder: Send + Sync + sealed::Sealed {
     /// How `self` compares with `other` in the given order.

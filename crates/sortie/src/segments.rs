@@ -23,17 +23,17 @@ impl<'a> Segments<'a> {
             }
             Segments::Length(length) if keys > 0 && !keys.is_multiple_of(length) => {
                 Err(Error::Segments(format!(
-                    "{keys} keys are no multiple of the length {length}; give one that divides them, or offsets"
+                    "{keys} keys are not a multiple of the length {length}; give a length that divides them, or offsets"
                 )))
             }
             Segments::Offsets(offsets) => {
                 if let Some(i) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
                     let (from, to) = (offsets[i], offsets[i + 1]);
-                    return Err(Error::Segments(format!("offsets go backwards: {from} at {i}, then {to}")));
+                    return Err(Error::Segments(format!("offsets decrease: {from} at {i}, then {to}")));
                 }
                 match offsets.last() {
                     Some(&last) if last > keys => {
-                        Err(Error::Segments(format!("the last offset is {last}, past the {keys} keys")))
+                        Err(Error::Segments(format!("the last offset is {last}, but there are {keys} keys")))
                     }
                     _ => Ok(()),
                 }

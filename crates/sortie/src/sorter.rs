@@ -460,7 +460,7 @@ fn index_fits<I: Index>(n: usize) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Unsupported(format!(
-        "the indices of {n} elements do not fit in {} bits; use wider ones",
+        "the indices of {n} elements do not fit in {} bits; use wider indices",
         8 * size_of::<I>()
     )))
 }

@@ -386,7 +386,7 @@ mod tests {
     #[test]
     fn words_of_text_are_real() {
         if !StringSet::Text.available() {
-            println!("skipped: {} is not there", text_path().display());
+            println!("skipped: {} was not found", text_path().display());
             return;
         }
         let words = draw(StringSet::Text);
@@ -422,7 +422,7 @@ mod tests {
     #[test]
     fn real_words_are_drawn_by_zipf() {
         if !StringSet::RealWords.available() {
-            println!("skipped: {REAL_WORDS} is not there");
+            println!("skipped: {REAL_WORDS} was not found");
             return;
         }
         let strings = draw(StringSet::RealWords);

@@ -59,7 +59,7 @@ fn replace(text: &str, tables: &[(&str, String)]) -> Result<String> {
         let (_, after) = after.split_once(END).ok_or_else(|| format!("table {name} has no {END}"))?;
         let at = missing.iter().position(|table| table.0 == name);
         let (_, table) =
-            missing.remove(at.ok_or_else(|| format!("table {name} is not known, or there twice"))?);
+            missing.remove(at.ok_or_else(|| format!("table {name} is unknown, or occurs twice"))?);
         replaced += &format!("{before}{BEGIN}{name} -->\n{table}{END}");
         rest = after;
     }
@@ -95,8 +95,8 @@ mod tests {
         let error = |text: &str| replace(text, &[("a", String::new())]).unwrap_err().to_string();
         let place = format!("{BEGIN}a -->\n{END}\n");
         assert!(error("nothing").contains("table a has no place"));
-        assert!(error(&format!("{BEGIN}b -->\n{END}\n")).contains("table b is not known"));
-        assert!(error(&format!("{place}{place}")).contains("there twice"));
+        assert!(error(&format!("{BEGIN}b -->\n{END}\n")).contains("table b is unknown"));
+        assert!(error(&format!("{place}{place}")).contains("occurs twice"));
         assert!(error(&format!("{BEGIN}a -->\n")).contains("table a has no <!-- end -->"));
     }
 }

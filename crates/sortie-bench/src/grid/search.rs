@@ -29,15 +29,15 @@ pub fn search(args: &Args, seconds: u64, mut trial: impl FnMut(u64) -> Result<Tr
             println!("seed {seed}: {line}");
             right = false;
         }
-        let ratio = tried.ratio.ok_or("nothing to compare with: name a library of peers with --peers")?;
+        let ratio = tried.ratio.ok_or("nothing to compare with; give a library of peers with --peers")?;
         if worst.as_ref().is_none_or(|(least, _)| ratio < *least) {
             let found = format!("{ratio:.2}  seed {seed}: {line}");
             println!("{found}");
             worst = Some((ratio, found));
         }
         if Instant::now() >= end {
-            println!("{} trials; the worst: {}", seed - args.seed + 1, worst.expect("there was one").1);
-            println!("to repeat it, give `--search 0 --seed` its seed, and `--n` where it was given");
+            println!("{} trials; worst: {}", seed - args.seed + 1, worst.expect("there was one").1);
+            println!("to repeat it, run `--search 0` with its `--seed`, and with the same `--n` if any");
             break;
         }
     }

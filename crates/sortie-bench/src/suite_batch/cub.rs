@@ -14,7 +14,7 @@ use crate::keys::BenchKey;
 
 /// How to get the library.
 pub const BUILD: &str = "build them with `nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -o cub.so \
-                         crates/sortie-bench/peers/cub.cu` and name them with --peers ./cub.so";
+                         crates/sortie-bench/peers/cub.cu` and give the library with --peers ./cub.so";
 
 /// The peers in the library.
 #[derive(Debug, Clone, Copy)]

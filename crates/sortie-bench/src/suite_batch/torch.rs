@@ -19,7 +19,8 @@ impl Torch {
     pub fn start(script: &str) -> Result<Torch> {
         let mut python = Command::new("python3");
         python.args(["-c", script]);
-        Torch::of(python).map_err(|_| "python3 cannot import torch; `pip install torch` brings it".into())
+        Torch::of(python)
+            .map_err(|_| "python3 cannot import torch; install it with `pip install torch`".into())
     }
 
     /// A program that prints its version, and then answers each line.

@@ -103,11 +103,11 @@ pub fn run(args: &Args) -> Result<bool> {
         cells.into_iter().zip(scores).filter_map(|(cell, score)| Some((cell, score?))).collect();
     print!("\n{}", summary::summary(&scored));
     if failed > 0 {
-        println!("{failed} cells failed, and are in none of this: see the errors above");
+        println!("{failed} cells failed and are not in the figures above; see the errors");
     }
     if left > 0 {
         println!(
-            "{left} cells are left, for the time was over: --seconds gives more, and --json goes on from here"
+            "{left} cells are left because the time ran out; give more with --seconds, or continue from here with --json"
         );
     }
     if let Some(path) = &args.plot {

@@ -9,9 +9,9 @@ use super::key::{GridKey, Sort};
 use crate::Result;
 
 /// How to get the library.
-pub const BUILD: &str = "build it with `g++ -O3 -std=c++17 -march=haswell -mcx16 -pthread -shared -fPIC -o cpu-peers.so \
-                         crates/sortie-bench/peers/cpu.cpp -lhwy_contrib -lhwy -ltbb -latomic` and name it with --peers \
-                         ./cpu-peers.so";
+pub const BUILD: &str = "build it with `g++ -O3 -std=c++17 -march=haswell -mcx16 -pthread -shared -fPIC -o \
+                         cpu-peers.so crates/sortie-bench/peers/cpu.cpp -lhwy_contrib -lhwy -ltbb -latomic` and give \
+                         it with --peers ./cpu-peers.so";
 
 type RawSort = unsafe extern "C" fn(*mut c_void, usize, c_int);
 type Find = unsafe extern "C" fn(*const c_char, *const c_char) -> Option<RawSort>;

@@ -50,7 +50,7 @@ pub fn summary(scored: &[(Cell, Score)]) -> String {
     let mut text = String::new();
     let mut say = |line: String| writeln!(text, "{line}").expect("a string takes all");
     let missed = rated.iter().filter(|rated| !rated.is_met()).count();
-    say(format!("{} cells, {missed} of them slower than std by more than is allowed", scored.len()));
+    say(format!("{} cells, {missed} of them slower than std by more than allowed", scored.len()));
     if let Some(worst) = rated.iter().find(|rated| !rated.is_small()) {
         say(format!("worst over std, n >= {CPU_GRID_SMALL} (asked {CPU_GRID_WORST}): {}", verdict(worst)));
     }

@@ -45,7 +45,7 @@ pub fn cases(args: &Args) -> Result<Vec<Box<dyn Measurable>>> {
     let n = args.n.unwrap_or(N);
     let numbers = args.n.unwrap_or(NUMBERS);
     let dir = TempDir::with_prefix_in("sortie-bench-", &args.dir).map_err(|e| {
-        format!("cannot make a folder in {}: {e}; name another with --dir", args.dir.display())
+        format!("cannot make a folder in {}: {e}; choose another with --dir", args.dir.display())
     })?;
     let dir = Arc::new(dir);
     let programs = Programs::find(args)?;

@@ -123,7 +123,7 @@ pub fn run(args: &Args) -> Result<bool> {
     }
     print!("\n{}", summary::summary(&scored));
     if failed > 0 {
-        println!("{failed} cells failed, and are in none of this: see the errors above");
+        println!("{failed} cells failed and are not in the figures above; see the errors");
     }
     if let Some(path) = &args.plot {
         draw(path, name, &scored)?;

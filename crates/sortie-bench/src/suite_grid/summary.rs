@@ -73,7 +73,7 @@ pub fn summary(scored: &[(Task, Score)]) -> String {
     let missed = rated.iter().filter(|rated| !rated.is_met()).count();
     say(format!("{} cells, {missed} of them missed", scored.len()));
     if rated.len() < scored.len() {
-        say(format!("{} cells have no peer, and are in none of what follows", scored.len() - rated.len()));
+        say(format!("{} cells have no peer and are not in the figures below", scored.len() - rated.len()));
     }
     let worst = |of: &dyn Fn(&Rated<'_>) -> bool| rated.iter().find(|&rated| of(rated));
     if let Some(worst) = worst(&|rated| rated.cell().is_some() && !rated.is_small()) {

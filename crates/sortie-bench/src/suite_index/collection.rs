@@ -34,7 +34,7 @@ impl Texts {
         );
         let path = data.join("text/rfcs.jsonl.gz");
         let file = File::open(&path)
-            .map_err(|e| format!("cannot read {}: {e}; name the folder with SORTIE_DATA", path.display()))?;
+            .map_err(|e| format!("cannot read {}: {e}; give the folder in SORTIE_DATA", path.display()))?;
         let mut texts = Vec::new();
         let mut words = 0;
         for line in BufReader::new(MultiGzDecoder::new(file)).lines() {

@@ -48,7 +48,7 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     let devices = match cuda::devices() {
         Ok(devices) if devices.len() > 1 => Rc::new(devices),
         Ok(_) => {
-            println!("multi-gpu: skipped, there is one CUDA device alone");
+            println!("multi-gpu: skipped, there is only one CUDA device");
             return vec![];
         }
         Err(why) => {

@@ -171,7 +171,7 @@ fn by_ncu(n: u64, sort: Published, seed: u64) -> Result<Counts> {
 /// Sums the kernels' counts in the output of `ncu --csv`. It has a line with column names, then a line for each metric.
 fn counts_of(csv: &str) -> Result<Counts> {
     let mut lines = csv.lines().skip_while(|line| !line.starts_with("\"ID\"")).map(fields);
-    let columns = lines.next().ok_or("ncu saw no kernel")?;
+    let columns = lines.next().ok_or("ncu reported no kernel")?;
     let column = |name: &str| {
         let found = columns.iter().position(|column| column == name);
         found.ok_or_else(|| format!("ncu has no column {name}"))
@@ -260,7 +260,7 @@ mod tests {
             counts,
             Counts { transactions: 3333, conflicts: Some(2_000_000), divergent_branches: Some(14) }
         );
-        assert_eq!(counts_of("==ERROR== nothing").unwrap_err().to_string(), "ncu saw no kernel");
+        assert_eq!(counts_of("==ERROR== nothing").unwrap_err().to_string(), "ncu reported no kernel");
         let without = csv.replace(CONFLICTS, "another");
         assert!(counts_of(&without).unwrap_err().to_string().contains(CONFLICTS));
         let unknown = csv.replace("7.0", "n/a");

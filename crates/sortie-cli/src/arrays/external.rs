@@ -109,7 +109,7 @@ fn argsort<W: Pod + Send>(
     let (stretches, format) = array.stretches()?;
     if job.engine.has_gpu() {
         return Err(Failure::new(
-            "--argsort of an array that does not fit in -S has no GPU engine; leave out --engine, or raise -S",
+            "--argsort cannot use a GPU if the array does not fit in -S; remove --engine, or raise -S",
         ));
     }
     let bytes = stretches.bytes().map(|bytes| bytes / size_of::<W>() as u64 * size_of::<u128>() as u64);

@@ -38,7 +38,7 @@ impl ArrayFile {
         let (source, first) = open_source(path, element.is_some())?;
         if element.is_some() && (is_npy(path) || first == npy::MAGIC) {
             return Err(Failure::new(format!(
-                "{}: a .npy file states its own type; leave --type out",
+                "{}: a .npy file states its own type; remove --type",
                 quote::name(shown(path))
             )));
         }
@@ -193,7 +193,7 @@ pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
     }?;
     match offsets.windows(2).position(|pair| pair[0] > pair[1]) {
         Some(i) => Err(Failure::new(format!(
-            "{}: offsets go backwards: {} at {i}, then {}",
+            "{}: offsets decrease: {} at {i}, then {}",
             quote::name(path),
             offsets[i],
             offsets[i + 1]

@@ -175,7 +175,7 @@ impl<'a> ArraySort<'a> {
         let bytes = array.size().ok_or_else(explain::unknown_size)?;
         if bytes % kind.width() as u64 != 0 {
             return Err(Failure::new(format!(
-                "{bytes} bytes are no multiple of the {} bytes of {kind}",
+                "{bytes} bytes are not a multiple of {}, the size of {kind}",
                 kind.width()
             )));
         }
@@ -227,7 +227,8 @@ impl<'a> ArraySort<'a> {
     fn check(&self, count: usize) -> Result<(), Failure> {
         match &self.cut {
             Cut::Length(len) if !count.is_multiple_of(*len) => Err(Failure::new(format!(
-                "the number of elements, {count}, is no multiple of --len {len}; give one that divides it, or --offsets"
+                "the number of elements, {count}, is not a multiple of --len {len}; give a length that divides it, or \
+                 --offsets"
             ))),
             Cut::Offsets(offsets) => match offsets.iter().position(|&offset| offset > count) {
                 Some(i) => Err(Failure::new(format!(
@@ -373,7 +374,7 @@ fn said<R>(result: Result<R, sortie::Error>) -> Result<R, Failure> {
 
 fn too_little(needed: u64, available: u64) -> Failure {
     Failure::new(format!(
-        "sorting needs {} of memory in addition to the array, but --buffer-size leaves {}; raise it, or leave it out",
+        "sorting needs {} of memory in addition to the array, but --buffer-size leaves {}; raise it, or remove it",
         at_least(needed),
         at_most(available)
     ))

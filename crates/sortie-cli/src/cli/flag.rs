@@ -192,7 +192,7 @@ impl Given<'_> {
             ([word], _) | (_, [word]) => Ok((*word).clone()),
             _ => {
                 let words: Vec<_> = words::<T>().iter().map(|word| word.get_name().to_owned()).collect();
-                Err(self.refused(format_args!("it may be {}", words.join(", "))))
+                Err(self.refused(format_args!("choose one of {}", words.join(", "))))
             }
         }
     }

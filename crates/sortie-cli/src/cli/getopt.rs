@@ -75,7 +75,7 @@ impl<A: Arguments> Reader<A> {
             (Effect::Ignored(_), _) => {}
             (Effect::Switch(_) | Effect::Help | Effect::Version, Some(value)) => {
                 let value = shown(&[value]);
-                return Err(usage(format_args!("'{flag}' takes no value, and {value} was given")).into());
+                return Err(usage(format_args!("'{flag}' takes no value, but {value} was given")).into());
             }
         }
         self.args.note(flag);

@@ -11,7 +11,7 @@ use super::{MemorySize, StatsFormat, path, threads};
 const BUILD_AFTER_HELP: &str = "\
 The name of a file tells its format. A .jsonl or .ndjson file has one document per line, an object with id and text. A .md,
 .markdown, .html, .htm, .xhtml, .txt or .text file is one document. A further ending .gz means compressed with gzip. In a
-folder, other files are passed over unless --ext or --all-text takes them, and so are hidden files, hidden folders and links
+folder, other files are passed over unless --ext or --all-text adds them, and so are hidden files, hidden folders and links
 to folders. A file with another ending that is itself an input is read as plain text. Each file is indexed once, however many
 names and links lead to it.
 
@@ -47,7 +47,7 @@ pub enum IndexCommand {
         #[arg(value_name = "WORDS", required = true)]
         words: Vec<String>,
 
-        /// Print N documents at most
+        /// Print at most N documents
         #[arg(short = 'n', long = "top", value_name = "N", value_parser = count, default_value = "10")]
         top: NonZeroUsize,
     },
@@ -101,11 +101,11 @@ pub struct BuildArgs {
     #[arg(long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub files_from: Option<PathBuf>,
 
-    /// In folders, also take files whose names end in .EXT, as plain text
+    /// In folders, also index files whose names end in .EXT, as plain text
     #[arg(long = "ext", value_name = "EXT", value_delimiter = ',', action = ArgAction::Append)]
     pub extensions: Vec<String>,
 
-    /// In folders, also take all files that look like text: their first 8 KiB are UTF-8 without NUL bytes
+    /// In folders, also index all files that look like text: their first 8 KiB are UTF-8 without NUL bytes
     #[arg(long)]
     pub all_text: bool,
 

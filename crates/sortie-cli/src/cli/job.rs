@@ -51,7 +51,7 @@ impl JobKind {
 }
 
 impl Display for JobKind {
-    /// Writes the name of the job in "it does not go with ...".
+    /// Writes the name of the job in "it cannot be used with ...".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             JobKind::Array => "an array",

@@ -73,7 +73,7 @@ pub enum KeyPlace {
 
 /// The syntax of a key of records.
 pub const BYTE_KEY: &str =
-    "a key of records is A..B: from byte A, counted from 0, to before byte B, as 0..10";
+    "a key of records is A..B, such as 0..10: from byte A, counted from 0, up to but not including byte B";
 
 impl FromStr for KeyPlace {
     type Err = Infallible;

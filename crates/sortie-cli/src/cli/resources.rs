@@ -81,7 +81,7 @@ pub const TEMPORARY: &[Flag<SortOptions>] = &[
         name: Name::Both('T', "temporary-directory"),
         gnu: true,
         of: JobKind::ANY,
-        help: "Put temporary files in DIR, not $TMPDIR or /tmp; may be repeated",
+        help: "Put temporary files in DIR instead of $TMPDIR or /tmp; may be repeated",
         effect: Effect::Value("DIR", Domain::Folder, |args, given| {
             args.temporary.folders.push(given.path());
             Ok(())

@@ -108,7 +108,7 @@ Examples:
     fn complete(self) -> Result<SegmentsArgs, Failure> {
         let SegmentsOptions { input, length, offsets, output, array, compress, resources } = self;
         let ends = match (length, offsets) {
-            (Some(_), Some(_)) => return Err(usage("--len does not go with --offsets")),
+            (Some(_), Some(_)) => return Err(usage("--len cannot be used with --offsets")),
             (Some(length), None) => Some(SegmentEnds::Length(length)),
             (None, offsets) => offsets.map(SegmentEnds::Offsets),
         };

@@ -62,7 +62,7 @@ pub fn separator(text: &OsStr) -> Result<u8, &'static str> {
         b"\\0" => Ok(0),
         [byte] => Ok(*byte),
         [] => Err("a separator must be one byte, but this is empty; \\0 means NUL"),
-        _ => Err("a separator must be one byte, but this is several"),
+        _ => Err("a separator must be one byte, but this has several"),
     }
 }
 
@@ -139,7 +139,7 @@ pub fn batch(text: &str) -> Result<NonZeroUsize, String> {
     match count(text)? {
         NonZeroUsize::MIN => Err("at least 2 are needed".into()),
         inputs if inputs.get() as u64 > most => Err(format!(
-            "at most {most} may be open, of {files} files in all; give fewer, or raise ulimit -n"
+            "at most {most} inputs can be open, of {files} files in all; give fewer, or raise ulimit -n"
         )),
         inputs => Ok(inputs),
     }

@@ -70,10 +70,7 @@ impl Members {
             match tap.look_ahead(HEAD)? {
                 // A file that has only frames without data may have another format.
                 [] if !self.has_begun => {
-                    return Err(damaged(format!(
-                        "it begins as {} data does, and then there is none",
-                        way.name()
-                    )));
+                    return Err(damaged(format!("it begins like {} data, but contains none", way.name())));
                 }
                 [] => return Ok(Stage::Ended),
                 // Zeros fill the last block of a tape. xz also allows them between streams.
@@ -91,7 +88,7 @@ impl Members {
                 _ => {
                     let (name, taken) = (way.name(), self.reached.taken.load(Relaxed));
                     return Err(damaged(format!(
-                        "unknown data follows its {name} data from byte {taken} on; remove it"
+                        "unknown data follows its {name} data at byte {taken}; remove it"
                     )));
                 }
             }
@@ -113,7 +110,9 @@ impl Members {
             return error;
         }
         if is_cut.load(Relaxed) {
-            return damaged(format!("its {name} data is cut short after {taken} bytes; get all of the file"));
+            return damaged(format!(
+                "its {name} data is cut short after {taken} bytes; get the complete file"
+            ));
         }
         let reason = error.to_string();
         if error.kind() == ErrorKind::OutOfMemory || reason.contains("too much memory") {
@@ -244,7 +243,7 @@ impl Tap {
             if there == 0 {
                 let taken = self.reached.taken.load(Relaxed);
                 return Err(damaged(format!(
-                    "a frame without data is cut short after {taken} bytes; get all of the file"
+                    "a frame without data is cut short after {taken} bytes; get the complete file"
                 )));
             }
             let now = there.min(bytes);
@@ -347,7 +346,7 @@ mod tests {
         for about in &WAYS {
             let (way, one) = compressed(about.name);
             let error = read(way, &[&one[..], b"more"].concat()).unwrap_err().to_string();
-            assert!(error.contains("from byte") && error.contains(&one.len().to_string()), "{error}");
+            assert!(error.contains("at byte") && error.contains(&one.len().to_string()), "{error}");
         }
         let (_, gzip) = compressed("gzip");
         assert_eq!(read(Way::Gzip, &[&gzip[..], &[0; 512]].concat()).unwrap(), TEXT);
@@ -366,7 +365,7 @@ mod tests {
             }
         }
         let error = read(Way::Zstd, &[empty, empty].concat()).unwrap_err().to_string();
-        assert_eq!(error, "it begins as zstd data does, and then there is none");
+        assert_eq!(error, "it begins like zstd data, but contains none");
     }
 
     /// An error of the source is returned unchanged.

@@ -168,7 +168,7 @@ impl FromStr for Asked {
         let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
         let Some(about) = WAYS.iter().find(|about| about.name == name) else {
             let names: Vec<_> = WAYS.iter().map(|about| about.name).collect();
-            return Err(format!("the format may be {} or none", names.join(", ")));
+            return Err(format!("the format must be {} or none", names.join(", ")));
         };
         let level = match level {
             None => about.usual,
@@ -176,7 +176,7 @@ impl FromStr for Asked {
                 level.parse::<i32>().ok().filter(|level| about.levels.contains(level)).ok_or_else(|| {
                     let (least, most) = (about.levels.start(), about.levels.end());
                     if least == most {
-                        format!("{name} has one level here; leave :{level} out")
+                        format!("{name} has only one level; remove :{level}")
                     } else {
                         format!("{name} has the levels {least} to {most}")
                     }
@@ -251,10 +251,10 @@ mod tests {
     #[test]
     fn a_wrong_format_or_level_is_answered_with_the_right_ones() {
         for (asked, why) in [
-            ("rar", "the format may be gzip, bgzf, zstd, xz, bzip2, lz4 or none"),
+            ("rar", "the format must be gzip, bgzf, zstd, xz, bzip2, lz4 or none"),
             ("gzip:0", "gzip has the levels 1 to 9"),
             ("zstd:", "zstd has the levels 1 to 22"),
-            ("lz4:9", "lz4 has one level here; leave :9 out"),
+            ("lz4:9", "lz4 has only one level; remove :9"),
         ] {
             assert_eq!(asked.parse::<Asked>().unwrap_err(), why);
         }

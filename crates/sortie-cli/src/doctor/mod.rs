@@ -58,7 +58,7 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
         board = compare(cases, board)?;
     }
     if gpus.len() > 1 {
-        board.say("all of them\n")?;
+        board.say("all GPUs together\n")?;
         let chosen = Chosen { ordinal: ordinals[0], descending: false, nans: Nans::Last };
         let case = cases::together(chosen, gpus, &mut board);
         board = compare(vec![case], board)?;
@@ -66,7 +66,7 @@ pub fn run(engine: Engine, large: bool) -> Result<(), Failure> {
     board.bar.finish_and_clear();
     let ((programs, compiling), seconds) = (cuda::compiled(), start.elapsed().as_secs_f64());
     let in_all = format!(
-        "{} sorts in {seconds:.1} s; {programs} kernel files compiled, which took all threads {:.1} s together\n",
+        "{} sorts in {seconds:.1} s; {programs} kernel files compiled, in {:.1} s summed over all threads\n",
         board.groups.iter().map(|group| group.sorts).sum::<usize>(),
         compiling.as_secs_f64(),
     );

@@ -257,7 +257,7 @@ impl Checked {
             _ => error,
         })?;
         if self.sums.next() != Some(crc32fast::hash(block)) {
-            return Err(damaged("what is read is not what was written"));
+            return Err(damaged("the data read is not the data that was written"));
         }
         self.left -= block.len() as u64;
         Ok(())
@@ -268,7 +268,7 @@ impl Checked {
 fn damaged(how: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
-        format!("{how}; check that disk, and name another folder by -T"),
+        format!("{how}; check the disk, or choose another folder with -T"),
     )
 }
 

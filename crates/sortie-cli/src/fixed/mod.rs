@@ -114,7 +114,8 @@ impl Feed<'_> {
             if more == 0 {
                 if !read.is_multiple_of(self.size as u64) {
                     return Err(Failure::new(format!(
-                        "{}: {read} bytes are no multiple of the {} bytes of a record; the file is cut short, or --record-size is wrong",
+                        "{}: {read} bytes are not a multiple of {}, the size of a record; the file is cut short, or \
+                         --record-size is wrong",
                         quote::name(input.name()),
                         self.size
                     )));

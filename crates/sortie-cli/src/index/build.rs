@@ -65,7 +65,7 @@ fn line(summary: &Summary) -> String {
             "skipped ",
             counted(&[
                 (summary.defective, "defective"),
-                (summary.vanished, "gone before read"),
+                (summary.vanished, "gone before they were read"),
                 (summary.unmatched, "without documents"),
             ]),
         ),

@@ -58,7 +58,7 @@ impl RecordSort<'_> {
             Error::Io(error) if records.len() == first => Failure::file("read", input.name())(error),
             Error::Io(error) => {
                 let last = Quoted::new(records.get(records.len() - 1).name());
-                Failure::new(format!("{file}: broken off after record {last}: {error}"))
+                Failure::new(format!("{file}: reading stopped after record {last}: {error}"))
             }
             Error::Record { line, name, problem } => {
                 let record = name.map(|name| format!("record {name}: ")).unwrap_or_default();

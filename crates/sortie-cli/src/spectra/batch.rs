@@ -143,7 +143,7 @@ impl Parser {
     /// If this is the last stretch, checks that the file may end here.
     fn check_end(&self, stretch: &Stretch, text: &[u8]) -> Result<(), Failure> {
         if let Some(Broken::Io(reason)) = &stretch.broken {
-            return Err(self.failure(&format!("broken off after spectrum {}: {reason}", self.spectra)));
+            return Err(self.failure(&format!("reading stopped after spectrum {}: {reason}", self.spectra)));
         }
         match &self.header {
             _ if !stretch.is_last => Ok(()),
@@ -229,20 +229,20 @@ impl Parser {
     fn no_room(&self, what: &str, no_room: NoRoom) -> Failure {
         self.failure(&match no_room {
             NoRoom::Limit { needed, limit } => format!(
-                "{what}{} of memory or more are needed for one spectrum, and {} are allowed; give -S {}M, or raise ulimit -v",
+                "{what}one spectrum needs at least {} of memory, but {} are allowed; give -S {}M, or raise ulimit -v",
                 shown(needed),
                 shown(limit),
                 self.enough(needed)
             ),
             NoRoom::System { needed } => format!(
-                "{what}the system has no room for {} more; raise ulimit -v, or lower -S or --parallel",
+                "{what}the system has no memory for {} more; raise ulimit -v, or lower -S or --parallel",
                 shown(needed)
             ),
         })
     }
 
     fn no_spectra(&self) -> Failure {
-        self.failure("has no spectra; it is neither MGF, with its BEGIN IONS, nor mzML")
+        self.failure("has no spectra; it is neither mzML nor MGF, which has BEGIN IONS")
     }
 
     fn failure(&self, problem: &str) -> Failure {

@@ -344,7 +344,7 @@ fn a_batch_is_of_as_many_inputs_as_may_be_open() {
         assert_eq!(ours.status.code(), theirs.status.code(), "{size}: {}", text(&ours.stderr));
     }
     let line = complaint(&limited(19, &ours, "20"), 2);
-    assert!(line.contains("at most 16 may be open, of 19 files in all"), "{line}");
+    assert!(line.contains("at most 16 inputs can be open, of 19 files in all"), "{line}");
 }
 
 #[test]

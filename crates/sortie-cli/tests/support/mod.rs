@@ -113,7 +113,7 @@ pub fn within(kilobytes: u64, folder: &Path, arguments: &str) -> Output {
 /// often it did each.
 #[track_caller]
 pub fn done_or_told_at_every_limit(folder: &Path, arguments: &str, step: u64) -> (usize, usize) {
-    let words = ["memory", "no room", "more thread"];
+    let words = ["memory", "more thread"];
     let (mut done, mut told) = (0, 0);
     let loaded = loaded();
     for kilobytes in (loaded..loaded + 100_000).step_by(step as usize) {

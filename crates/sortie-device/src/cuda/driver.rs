@@ -397,7 +397,8 @@ unsafe impl Driver for CudaDriver {
 fn older_driver(error: Error) -> Error {
     extended(
         error,
-        "the driver may be older than NVRTC: update it, or name the folder of an older NVRTC first",
+        "the driver may be older than NVRTC; update the driver, or put the folder of an older NVRTC first in the \
+         library path",
     )
 }
 

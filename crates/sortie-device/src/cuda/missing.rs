@@ -27,13 +27,13 @@ fn reason(signs: &Signs) -> String {
     let absent = format!("its library, {}, was not found", library("cuda", "1"));
     if signs.module {
         format!(
-            "{absent}, though the kernel has NVIDIA's module loaded; in a container, start that with the GPUs \
-             (docker run --gpus all), else install the libraries of {GET_DRIVER}"
+            "{absent}, although NVIDIA's kernel module is loaded; start a container with access to the GPUs (docker \
+             run --gpus all), or install the libraries of {GET_DRIVER}"
         )
     } else if signs.on_bus {
         format!("{absent}; the machine has an NVIDIA GPU, so install {GET_DRIVER}")
     } else {
-        format!("{absent}, and no NVIDIA GPU is to be seen; where there is one, install {GET_DRIVER}")
+        format!("{absent}, and no NVIDIA GPU was found; if there is one, install {GET_DRIVER}")
     }
 }
 
@@ -52,23 +52,23 @@ impl Signs {
 
 /// The error if the driver's library exists but did not start.
 pub fn start(result: CUresult, message: &str) -> Error {
-    let told = format!("its library is there and does not start: {message} (error {})", result as i32);
+    let told = format!("its library was found but does not start: {message} (error {})", result as i32);
     let hidden = std::env::var("CUDA_VISIBLE_DEVICES");
     match (result, hidden) {
         (CUresult::CUDA_ERROR_NO_DEVICE, Ok(visible)) => Error::NoDevice {
             reason: format!(
-                "CUDA_VISIBLE_DEVICES is \"{visible}\", and the driver finds no GPU; unset it to see all"
+                "CUDA_VISIBLE_DEVICES is \"{visible}\", which leaves the driver no GPU; unset it to use all GPUs"
             ),
         },
         (CUresult::CUDA_ERROR_NO_DEVICE, Err(_)) => Error::NoDevice {
             reason:
-                "the driver finds no GPU; in a container, start that with the GPUs (docker run --gpus all); \
-                     nvidia-smi lists what there is"
+                "the driver finds no GPU; start a container with access to the GPUs (docker run --gpus all); \
+                 nvidia-smi lists them"
                     .into(),
         },
         (CUresult::CUDA_ERROR_STUB_LIBRARY, _) => Error::NoDriver {
             reason: format!(
-                "{told}; take the toolkit's stubs out of LD_LIBRARY_PATH and install {GET_DRIVER}"
+                "{told}; remove the toolkit's stubs from LD_LIBRARY_PATH and install {GET_DRIVER}"
             ),
         },
         (CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, _) => Error::NoDriver {
@@ -77,7 +77,7 @@ pub fn start(result: CUresult, message: &str) -> Error {
             ),
         },
         _ => Error::NoDriver {
-            reason: format!("{told}; nvidia-smi may tell more, else install {GET_DRIVER} anew"),
+            reason: format!("{told}; run nvidia-smi for details, or reinstall {GET_DRIVER}"),
         },
     }
 }
@@ -86,7 +86,7 @@ pub fn start(result: CUresult, message: &str) -> Error {
 pub fn recent_driver(found: (i32, i32), needed: (i32, i32)) -> Error {
     Error::NoDriver {
         reason: format!(
-            "the one installed is for CUDA {}.{}, at least {}.{} is needed; install a newer one of {GET_DRIVER}",
+            "the installed driver supports CUDA {}.{}, but {}.{} is needed; install a newer version of {GET_DRIVER}",
             found.0, found.1, needed.0, needed.1
         ),
     }
@@ -97,7 +97,7 @@ pub fn compiler() -> Error {
     Error::NoCompiler {
         reason: format!(
             "NVRTC's library, {}, was not found; install it with the CUDA toolkit, or from PyPI (pip install \
-             nvidia-cuda-nvrtc), and name its folder in {}",
+             nvidia-cuda-nvrtc), and add its folder to {}",
             library("nvrtc", "13"),
             super::LIBRARY_PATH
         ),
@@ -122,6 +122,6 @@ mod tests {
         let told = |module, on_bus| reason(&Signs { module, on_bus });
         assert!(told(true, true).contains("--gpus all"));
         assert!(told(false, true).contains("has an NVIDIA GPU, so install"));
-        assert!(told(false, false).contains("no NVIDIA GPU is to be seen"));
+        assert!(told(false, false).contains("no NVIDIA GPU was found"));
     }
 }

@@ -34,7 +34,7 @@ pub fn devices() -> Result<Vec<Device>, Error> {
 pub fn device(ordinal: u32) -> Result<Device, Error> {
     let count = start()?.devices;
     if ordinal >= count {
-        let reason = format!("cuda:{ordinal} was asked for, and the last one is cuda:{}", count - 1);
+        let reason = format!("cuda:{ordinal} does not exist; the last one is cuda:{}", count - 1);
         return Err(Error::NoDevice { reason });
     }
     Ok(Device::new(driver::CudaDriver::new(ordinal)?))

@@ -30,8 +30,10 @@ fn open() -> Result<(i32, i32), Error> {
     // SAFETY: the call writes both numbers, which are only read afterwards.
     let told = unsafe { sys::nvrtcVersion(&mut major, &mut minor) };
     if told != sys::nvrtcResult::NVRTC_SUCCESS || (major, minor) < NEEDED {
-        let reason =
-            format!("NVRTC {major}.{minor} is too old ({told:?}), {}.{} is needed", NEEDED.0, NEEDED.1);
+        let reason = format!(
+            "NVRTC {major}.{minor} is too old ({told:?}); at least {}.{} is needed",
+            NEEDED.0, NEEDED.1
+        );
         return Err(Error::NoCompiler { reason });
     }
     Ok((major, minor))

@@ -194,18 +194,18 @@ fn what_is_wrong_is_said_of_its_record_and_line() {
     for (format, text, line, name, problem) in [
         (fasta, "\n>a\nA\n", 1, None, "begins with '>'"),
         (fasta, "@a\nA\n+\nI\n", 1, None, "begins with '>'"),
-        (fasta, ">a\nA\n>b", 3, None, "ends in a header"),
-        (fasta, ">", 1, None, "ends in a header"),
+        (fasta, ">a\nA\n>b", 3, None, "ends within a header line"),
+        (fasta, ">", 1, None, "ends within a header line"),
         (fasta, ">a\nA\n>b c\nAC\nA C\nA1\n>c", 5, Some("b"), "there is ' ' in its sequence"),
         (fasta, ">a\nA\rC\n", 2, Some("a"), "there is '\\r' in its sequence"),
         (fasta, ">a\nA\n\u{e9}\n", 3, Some("a"), "there is '\\xc3' in its sequence"),
         (fastq, ">a\nA\n>b\nA\n", 1, None, "begins with '@'"),
         (fastq, "@a\nA\n+\nI\n\n@b\nA\n+\nI\n", 5, None, "begins with '@'"),
-        (fastq, "@a\nA\n+\nI\n@b\tc\nA", 6, Some("b"), "before the record has its four lines"),
-        (fastq, "@a\nA\n+\nI\n@b", 5, None, "before the record has its four lines"),
+        (fastq, "@a\nA\n+\nI\n@b\tc\nA", 6, Some("b"), "before the record has four lines"),
+        (fastq, "@a\nA\n+\nI\n@b", 5, None, "before the record has four lines"),
         (fastq, "@a\nAC\n+\nI\n", 4, Some("a"), "sequence length is 2 but quality length is 1"),
         (fastq, "@a\nAC\n+\n", 4, Some("a"), "sequence length is 2 but quality length is 0"),
-        (fastq, "@a x\nAC\nGT\n+\nIIII\n", 3, Some("a"), "this should be its third line"),
+        (fastq, "@a x\nAC\nGT\n+\nIIII\n", 3, Some("a"), "its third line must begin with '+'"),
         (fastq, "@a\nA1\n+\nII\n", 2, Some("a"), "there is '1' in its sequence"),
         (fastq, "@a\nAC\n+\nI \n@b", 4, Some("a"), "there is ' ' in its qualities"),
         (
@@ -213,9 +213,9 @@ fn what_is_wrong_is_said_of_its_record_and_line() {
             "@a b\nA\n+a\nI\n@a b\nA\n+a c\nI\n",
             7,
             Some("a"),
-            "has the title 'a c', and its first 'a b'",
+            "has the title 'a c', but its first has 'a b'",
         ),
-        (fastq, "@a\nA\n+\u{1b}[2J\nI\n", 3, Some("a"), r"has the title ''$'\033''[2J', and"),
+        (fastq, "@a\nA\n+\u{1b}[2J\nI\n", 3, Some("a"), r"has the title ''$'\033''[2J', but"),
     ] {
         match read(format, text.as_bytes()).unwrap_err() {
             Error::Record { line: found, name: named, problem: said } => {

@@ -14,11 +14,11 @@ pub struct Room {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoom {
     /// The limit does not allow it.
-    #[error("{needed} bytes of memory are needed, and {limit} allowed")]
+    #[error("{needed} bytes of memory are needed, but {limit} are allowed")]
     Limit { needed: u64, limit: u64 },
 
     /// The system refused it.
-    #[error("the system has no room for {needed} bytes")]
+    #[error("the system has no memory for {needed} bytes")]
     System { needed: u64 },
 }
 

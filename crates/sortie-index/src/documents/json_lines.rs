@@ -46,7 +46,7 @@ impl Lines {
         self.tell(
             line,
             match error.into() {
-                Trouble::Content(why) => Trouble::Content(format!("{why}; it is not read from here on")),
+                Trouble::Content(why) => Trouble::Content(format!("{why}; the rest of the file is not read")),
                 other => other,
             },
         );
@@ -138,7 +138,7 @@ struct Line<'a> {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "`id` is neither a text nor a whole number")]
+#[serde(untagged, expecting = "`id` is neither a string nor a whole number")]
 enum Id<'a> {
     Number(i64),
     Unsigned(u64),
@@ -263,7 +263,7 @@ mod tests {
         })
         .unwrap();
         assert_eq!(told[0], "18446744073709551615");
-        assert!(told[1].starts_with("f:2: `id` is neither a text nor a whole number"), "{}", told[1]);
+        assert!(told[1].starts_with("f:2: `id` is neither a string nor a whole number"), "{}", told[1]);
     }
 
     #[test]
@@ -304,7 +304,7 @@ mod tests {
             (format!("{{\"id\":1,\"text\":\"{long}\"}} x"), "trailing data at byte"),
             (format!("{{\"id\":1,\"other\":\"{long}\"}}"), "missing field `text`"),
             (format!("{{\"text\":\"{long}\"}}"), "missing field `id`"),
-            (format!("{{\"id\":1.5,\"text\":\"{long}\"}}"), "`id` is neither a text nor a whole number"),
+            (format!("{{\"id\":1.5,\"text\":\"{long}\"}}"), "`id` is neither a string nor a whole number"),
             (format!("{{\"id\":1,\"text\":\"{long}\",\"text\":\"\"}}"), "duplicate field `text`"),
             (format!("{{\"id\":1,\"text\":7,\"x\":\"{long}\"}}"), "an unexpected number at byte"),
             (format!("{{\"id\":1,\"{long}\":\"\"}}"), "a name or number of more than 524288 bytes"),
@@ -327,7 +327,7 @@ mod tests {
         let lines = text.split_inclusive(|&byte| byte == b'\n').count();
         assert!((100..1000).contains(&lines) && text.ends_with(b"\n"));
         assert!(skipped.place.ends_with(&format!("x.jsonl.gz:{}", lines + 1)), "{skipped}");
-        assert!(skipped.why.ends_with("; it is not read from here on"), "{skipped}");
+        assert!(skipped.why.ends_with("; the rest of the file is not read"), "{skipped}");
     }
 
     #[test]
@@ -338,7 +338,7 @@ mod tests {
         let [Item::Lines { text, .. }, Item::Skipped(skipped)] = &items[..] else { panic!("{items:?}") };
         assert_eq!(text, b"short\n");
         assert!(
-            skipped.place.ends_with(":2") && skipped.why.ends_with("; it is not read from here on"),
+            skipped.place.ends_with(":2") && skipped.why.ends_with("; the rest of the file is not read"),
             "{skipped}"
         );
     }

@@ -34,7 +34,7 @@ impl Iterator for Long {
                 self.pieces = None;
                 Some(match trouble.of(&self.path, self.place.clone()) {
                     Ok(Skipped { place, why, reason: Reason::Defective }) if begun => {
-                        let why = format!("{why}; what is before it is kept");
+                        let why = format!("{why}; the text before it is kept");
                         Item::Skipped(Skipped { place, why, reason: Reason::Defective })
                     }
                     Ok(skipped) => Item::Skipped(skipped),

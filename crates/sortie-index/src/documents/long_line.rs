@@ -133,7 +133,7 @@ fn id(json: &mut impl JsonReader) -> Result<String, Failure> {
 }
 
 fn not_an_id() -> Failure {
-    Failure::Line(Trouble::Content("`id` is neither a text nor a whole number".into()))
+    Failure::Line(Trouble::Content("`id` is neither a string nor a whole number".into()))
 }
 
 /// Writes the next value, which must be a text, to a file.

@@ -84,8 +84,8 @@ pub fn check<G, E: Debug>(sorts: &[Sort<G, E>], engine: fn(Device) -> G, known: 
     let faults = faults(&compiled, known);
     assert!(
         faults.is_empty(),
-        "{} faults; a spill that has to be belongs with those that are known, and CONTRIBUTING.md says how to compile \
-         what has no report:\n{}",
+        "{} faults; add a necessary spill to the known ones; CONTRIBUTING.md says how to compile what has no \
+         report:\n{}",
         faults.len(),
         faults.join("\n")
     );
@@ -261,7 +261,7 @@ fn faults(compiled: &[Compiled], known: &[Known]) -> Vec<String> {
             if bytes > allowed {
                 let why = place.map_or("none", |place| known[place].3);
                 let function = &function.name;
-                fault(format!("{function} spills {bytes} bytes, {allowed} are known: {why}"));
+                fault(format!("{function} spills {bytes} bytes, but {allowed} are known: {why}"));
             }
         }
         for (kernel, &asked) in &recorded.shared {
@@ -276,7 +276,7 @@ fn faults(compiled: &[Compiled], known: &[Known]) -> Vec<String> {
     }
     for ((program, on, bytes, _), _) in known.iter().zip(met).filter(|(_, met)| !met) {
         faults.push(format!(
-            "{program} on {on} spills nothing any more; take its {bytes} bytes from the known ones"
+            "{program} on {on} no longer spills; remove its {bytes} bytes from the known ones"
         ));
     }
     faults
@@ -308,7 +308,7 @@ mod tests {
         };
         assert_eq!(of(compiled(limit, plain()), &[]), "");
         only(of(compiled(limit - 7, Function { shared: 8, ..plain() }), &[]), "has 8 bytes of shared memory");
-        only(of(compiled(0, spilled()), &[]), "spills 20 bytes, 0 are known");
+        only(of(compiled(0, spilled()), &[]), "spills 20 bytes, but 0 are known");
         only(of(compiled(0, Function { registers: None, ..plain() }), &[]), "does not report on sort");
         only(
             of(Compiled { functions: Err("no".into()), ..compiled(0, plain()) }, &[]),
@@ -319,9 +319,9 @@ mod tests {
         assert_eq!(of(compiled(0, spilled()), TWENTY), "");
         only(
             of(compiled(0, Function { spilled: [12, 12], ..plain() }), TWENTY),
-            "spills 24 bytes, 20 are known: why",
+            "spills 24 bytes, but 20 are known: why",
         );
-        only(of(compiled(0, plain()), TWENTY), "take its 20 bytes from the known ones");
+        only(of(compiled(0, plain()), TWENTY), "remove its 20 bytes from the known ones");
         const ELSEWHERE: &[Known] = &[Known { reason: "why", programs: &[("sort-4", &[("sm_90", 20)])] }];
         assert_eq!(faults(&[compiled(0, spilled())], ELSEWHERE).len(), 2);
     }

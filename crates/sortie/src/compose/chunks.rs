@@ -42,7 +42,7 @@ pub(crate) fn sort<B: Bits>(
             by_trips(gpus, Keys::Sorted(keys), payload.range(0..n), code, order, stable, allowed)
         }
         HostArray::Argsorted { keys, .. } if keys.len() as u64 > 1 << 32 => Err(Error::Unsupported(format!(
-            "indices of {} keys do not fit 32 bits, as they come from a GPU; use the CPU engine",
+            "indices of {} keys do not fit in 32 bits, which is what a GPU writes; use the CPU engine",
             keys.len()
         ))),
         HostArray::Argsorted { keys, indices } => {

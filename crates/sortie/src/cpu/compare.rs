@@ -35,7 +35,7 @@ pub(crate) fn check(bytes: usize, job: &Job) -> Result<(bool, Report), Error> {
     };
     let mut report = Report::default();
     let scratch = if stable { scratch(bytes as u64, job.budget.threads) as usize } else { 0 };
-    job.budget.scratch(scratch, "ask for an unstable sort, which needs none", &mut report)?;
+    job.budget.scratch(scratch, "choose an unstable sort, which needs none", &mut report)?;
     Ok((stable, report))
 }
 

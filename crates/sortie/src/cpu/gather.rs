@@ -43,7 +43,7 @@ pub(crate) fn gather_through<T: Send, I: Index>(
 ) {
     let n = v.len();
     // With other indices, an item would be dropped twice.
-    assert!(indices.len() == n && is_permutation(indices, threads), "the indices are no permutation");
+    assert!(indices.len() == n && is_permutation(indices, threads), "the indices are not a permutation");
     let copy = &mut room[..n];
     let from = Pointers::of(v);
     let read = |(to, indices): (&mut [MaybeUninit<T>], &[I])| {

@@ -162,7 +162,7 @@ where
     let mut report = Report::default();
     job.budget.scratch(
         scratch(longest_of_all).max(scratch(longest).saturating_mul(job.budget.threads)),
-        "a stable sort of pairs needs a copy of the longest segment for each thread; ask for fewer threads",
+        "a stable sort of pairs needs a copy of the longest segment for each thread; use fewer threads",
         &mut report,
     )?;
     let granted = "the system grants the scratch that the limit allows";

@@ -122,7 +122,7 @@ fn bytes_that_are_no_keys_are_refused_and_stay() {
     let bytes = bytes_of_mut(&mut bits);
     let said = |error: Error| error.to_string();
     let slop = said(sort(&sorter(), Dtype::U32, &mut bytes[..7]).unwrap_err());
-    assert_eq!(slop, "keys of 7 bytes are no whole number of elements of 4 bytes; give a multiple of 4");
+    assert_eq!(slop, "keys of 7 bytes are not a whole number of elements of 4 bytes; give a multiple of 4");
     let crooked = said(sort(&sorter(), Dtype::U32, &mut bytes[1..9]).unwrap_err());
     assert!(crooked.contains("are not aligned to 4 bytes; copy them to memory that is"), "{crooked}");
     let short = argsort(&sorter(), Dtype::U32, bytes, &mut [0u32; 3]).unwrap_err();

@@ -50,10 +50,10 @@ pub(crate) fn workspace(stream: &Stream, words: &[usize]) -> Result<Buffer<u32>,
 }
 
 fn too_small(needed: u64, given: usize) -> Error {
-    let hint = "ask for its size with the same number of keys";
+    let hint = "compute its size for the same number of keys";
     Error::Memory { bound: Bound::Workspace, needed, available: given as u64, hint }
 }
 
 pub(super) fn too_little(needed: u64, available: u64) -> Error {
-    Error::Memory { bound: Bound::Device, needed, available, hint: "sort in parts, or free some" }
+    Error::Memory { bound: Bound::Device, needed, available, hint: "sort in parts, or free some memory" }
 }

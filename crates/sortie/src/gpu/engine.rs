@@ -162,7 +162,7 @@ impl Gpu {
 
 /// A sort that has been enqueued. Dropping it does not wait: the sort continues, and the promises to it must be kept until it
 /// is done.
-#[must_use = "without `wait` nobody learns when the sort is done, and whether the device failed"]
+#[must_use = "call `wait` to learn when the sort is done and whether the device failed"]
 #[derive(Debug)]
 pub struct Pending<'gpu> {
     /// Its kernels run.

@@ -90,7 +90,7 @@ impl Ring {
                     bound: Bound::Host,
                     needed: wanted.pinned() as u64,
                     available: (wanted.pinned() / wanted.count * i) as u64,
-                    hint: "it is pinned memory, for a GPU; use the CPU engine, or see ulimit -l",
+                    hint: "a GPU needs pinned memory; use the CPU engine, or raise ulimit -l",
                 },
                 other => other.into(),
             })?;

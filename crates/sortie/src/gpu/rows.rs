@@ -65,7 +65,8 @@ pub(crate) fn check_payload_bytes(each: usize) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Unsupported(format!(
-        "payloads of {each} bytes are not sorted on a GPU, only multiples of 4 bytes; pad them, or take an argsort"
+        "payloads of {each} bytes cannot be sorted on a GPU, only those of a multiple of 4 bytes; pad them, or use an \
+         argsort"
     )))
 }
 

@@ -142,21 +142,21 @@ impl Plan {
         match self.route {
             Route::Cpu(CpuWay::Distribute) => &[
                 "data that is in order, or in reverse order, is not distributed",
-                "a sample decides where buckets are cut; narrow keys and small inputs are not sampled",
+                "a sample decides the boundaries of the buckets; narrow keys and small inputs are not sampled",
                 "one thread does not distribute pairs or indices of up to 16 distinct keys",
             ],
             Route::Cpu(_) => &[],
             Route::Gpu(_, GpuWay::Strings) => {
-                &["a sample says whether all bytes go to the GPU or words of 8 bytes"]
+                &["a sample decides whether the GPU gets all bytes or only words of 8 bytes"]
             }
             Route::Gpu(_, GpuWay::Segments) => {
                 &["a segment that is too long for a chunk is sorted as one array"]
             }
             Route::Gpu(_, GpuWay::Whole(_) | GpuWay::WithCpu(_)) => &[
                 "the GPU's profile finds data in order, in reverse order, or of few values",
-                "where memory turns out short, the next plan is tried: in place, in chunks, in ranges",
+                "if memory runs short, the next plan is tried: in place, in chunks, in ranges",
             ],
-            Route::Gpu(..) | Route::Gpus(_) => &["free memory says how large chunks are"],
+            Route::Gpu(..) | Route::Gpus(_) => &["free memory decides the size of the chunks"],
         }
     }
 }
@@ -206,10 +206,10 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Reason::Named => "the engine was named",
-            Reason::NoGpu => "no GPU that may be used is known",
-            Reason::NotOnGpu => "no GPU has this sort",
-            Reason::Few => "the input is below 4 MiB; to start a GPU takes longer than to sort it",
-            Reason::DoesNotFit => "the GPU, or the memory limit, has no room for all of it",
+            Reason::NoGpu => "no usable GPU is known",
+            Reason::NotOnGpu => "no GPU supports this sort",
+            Reason::Few => "the input is below 4 MiB; starting a GPU takes longer than sorting it",
+            Reason::DoesNotFit => "the input does not fit in GPU memory or in the memory limit",
             Reason::CpuIsFaster => "the CPU is predicted to be faster, or nearly as fast",
             Reason::GpuIsFaster => "the GPU is predicted to be faster",
         })

@@ -16,7 +16,9 @@ impl Devices {
         let mut set = 0;
         for &number in numbers {
             let bit = 1u64.checked_shl(number).ok_or_else(|| {
-                Error::Unsupported(format!("there is no device cuda:{number}; numbers of several go to 63"))
+                Error::Unsupported(format!(
+                    "cuda:{number} is not supported together with others; use numbers up to 63"
+                ))
             })?;
             if set & bit != 0 {
                 return Err(Error::Unsupported(format!(
@@ -26,7 +28,7 @@ impl Devices {
             set |= bit;
         }
         if numbers.len() < 2 {
-            return Err(Error::Unsupported("several devices are two at least; one is cuda:N".into()));
+            return Err(Error::Unsupported("several devices are at least two; for one, use cuda:N".into()));
         }
         Ok(Devices(set))
     }
@@ -66,10 +68,10 @@ mod tests {
         assert_eq!(format!("{several:?}"), "CudaDevices([0, 2, 63])");
         for (text, part) in [
             ("cuda:0,1,0", "cuda:0 is named twice"),
-            ("cuda:0,64", "there is no device cuda:64"),
-            ("cuda:", "there is no engine"),
-            ("cuda:0,", "there is no engine"),
-            ("cuda:0,-1", "there is no engine"),
+            ("cuda:0,64", "cuda:64 is not supported"),
+            ("cuda:", "unknown engine"),
+            ("cuda:0,", "unknown engine"),
+            ("cuda:0,-1", "unknown engine"),
         ] {
             let error = text.parse::<Engine>().unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");

@@ -77,7 +77,7 @@ impl FromStr for Engine {
         };
         known.unwrap_or_else(|| {
             Err(Error::Unsupported(format!(
-                "there is no engine {text:?}; there are auto, cpu, cuda, cuda:N, cuda:N,N, hybrid and hybrid:N"
+                "unknown engine {text:?}; use auto, cpu, cuda, cuda:N, cuda:N,N, hybrid or hybrid:N"
             )))
         })
     }

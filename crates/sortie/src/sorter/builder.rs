@@ -95,12 +95,12 @@ impl SorterBuilder {
             && !(share > 0.0 && share < 1.0)
         {
             return Err(Error::Unsupported(format!(
-                "a GPU's share of {share} leaves nothing to share; give one between 0 and 1, or choose one engine"
+                "a GPU's share must be above 0 and below 1, not {share}; change it, or choose one engine"
             )));
         }
         let pool = match self.threads {
             Some(0) => {
-                return Err(Error::Unsupported("a sort needs at least 1 thread; 0 were asked for".into()));
+                return Err(Error::Unsupported("a sort needs at least 1 thread, not 0".into()));
             }
             None | Some(1) => None,
             Some(threads) => {

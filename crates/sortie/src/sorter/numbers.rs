@@ -131,7 +131,7 @@ impl Sorter {
         same_length("bytes of the payload", n.saturating_mul(each), payload.len())?;
         let held = (n * size_of::<usize>()) as u64;
         let left = self.choices.memory_limit.map(|limit| {
-            let hint = "payloads that have not 4, 8 or 16 bytes are moved by their indices";
+            let hint = "payloads of other than 4, 8 or 16 bytes are moved by their indices";
             let refused = Error::Memory { bound: Bound::Limit, needed: held, available: limit, hint };
             limit.checked_sub(held).ok_or(refused)
         });

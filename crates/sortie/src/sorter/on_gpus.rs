@@ -137,7 +137,7 @@ impl OnGpus {
 
     /// Room for indices as they come from a GPU, and its size in bytes, if the limit allows it.
     fn hold_indices(&self, n: usize) -> Result<(u64, Vec<u32>), Error> {
-        let hint = "indices come from a GPU as 32 bits; use the CPU engine";
+        let hint = "a GPU writes indices of 32 bits; use the CPU engine";
         let held = self.check_held((size_of::<u32>() * n) as u64, hint)?;
         let mut indices = scratch::reserve(n)?;
         indices.resize(n, 0);
@@ -146,7 +146,7 @@ impl OnGpus {
 
     /// Bytes of the indices that move payloads of other sizes, if the limit allows them.
     fn hold_payload_indices(&self, n: usize) -> Result<u64, Error> {
-        let hint = "payloads that have not 4, 8 or 16 bytes are moved by their indices; use the CPU engine";
+        let hint = "payloads of other than 4, 8 or 16 bytes are moved by their indices; use the CPU engine";
         self.check_held((size_of::<usize>() * n) as u64, hint)
     }
 }

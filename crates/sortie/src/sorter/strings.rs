@@ -230,7 +230,7 @@ fn lcps_fit<S: AsRef<[u8]>, L: Index>(strings: &[S]) -> Result<(), Error> {
     match strings.iter().map(|string| string.as_ref().len()).find(too_long) {
         None => Ok(()),
         Some(length) => Err(Error::Unsupported(format!(
-            "what a string of {length} bytes may share does not fit lcps of {} bits; use wider ones",
+            "a string of {length} bytes may share a prefix whose length does not fit in lcps of {} bits; use wider lcps",
             8 * size_of::<L>()
         ))),
     }

@@ -265,12 +265,12 @@ fn segments_that_do_not_fit() {
     let sorter = Sorter::builder().build().unwrap();
     let bad = [
         (Segments::Length(0), "length of 0"),
-        (Segments::Length(2), "5 keys are no multiple of the length 2"),
+        (Segments::Length(2), "5 keys are not a multiple of the length 2"),
         (Segments::Length(6), "6"),
         (Segments::Offsets(&[0, 4, 3, 5]), "4 at 1, then 3"),
-        (Segments::Offsets(&[0, 6]), "6, past the 5 keys"),
-        (Segments::Offsets(&[7]), "7, past the 5 keys"),
-        (Segments::Offsets(&[usize::MAX, 0]), "backwards"),
+        (Segments::Offsets(&[0, 6]), "6, but there are 5 keys"),
+        (Segments::Offsets(&[7]), "7, but there are 5 keys"),
+        (Segments::Offsets(&[usize::MAX, 0]), "decrease"),
     ];
     for (segments, said) in bad {
         let mut keys = vec![5, 4, 3, 2, 1];

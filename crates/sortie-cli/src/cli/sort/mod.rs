@@ -65,8 +65,8 @@ impl Arguments for SortOptions {
     const ABOUT: &'static str = "Sort lines of text as GNU sort does in the C locale, arrays (--type, or a .npy file), or records (--format)";
     const USAGE: &'static str = "sortie sort [OPTION]... [FILE]...";
     const AFTER_HELP: &'static str = "\
-A key is F[.C][OPTS][,F[.C][OPTS]]: from character C of field F to the second place, or to the end of the line \
-without one. Both count from 1; a second C of 0 or none means the field's last character. OPTS are letters of \
+A key is F[.C][OPTS][,F[.C][OPTS]]: from character C of field F to the second position, or to the end of the \
+line without one. Both count from 1; a second C of 0 or none means the field's last character. OPTS are letters of \
 [bdfghiMnRrV], which replace the ordering options for that key. Without -t a field starts where a blank follows a \
 non-blank, so it begins with its blanks. Lines whose keys are equal are ordered by all their bytes, unless -s or -u \
 is given.
@@ -96,9 +96,9 @@ that --format allows: -c, -C, -o, -r, -s, -u, --compress, --files0-from, --batch
 resources.
 
 With --record-size N, a file consists of records of N bytes each and nothing else. A key A..B is the bytes from A, counted \
-from 0, to before B. Earlier keys take precedence; without a key, whole records compare. Records with equal keys stay in \
-their input order. Input larger than -S is sorted through temporary files. Other options that --record-size allows: -c, -C, \
--o, -r, -s, -u, --compress, --files0-from, --batch-size, --compress-program and those for resources.
+from 0, up to but not including B. Earlier keys take precedence; without a key, whole records compare. Records with equal \
+keys stay in their input order. Input larger than -S is sorted through temporary files. Other options that --record-size \
+allows: -c, -C, -o, -r, -s, -u, --compress, --files0-from, --batch-size, --compress-program and those for resources.
 
 Order is that of the C locale: bytes, ASCII letters, '.' as the decimal point, English months. Collation by other \
 locales is out of scope, and LC_ALL, LC_COLLATE and LANG are not read.
@@ -224,19 +224,19 @@ impl SortOptions {
     /// Refuses options that the job does not use.
     fn check_options(&self, kind: JobKind) -> Result<(), Failure> {
         if self.resources.explain && (self.merge || !self.checks.is_empty()) {
-            return Err(Failure::new("--explain is for sorts; leave out -c, -C and -m"));
+            return Err(Failure::new("--explain works only with sorts; remove -c, -C and -m"));
         }
         if let Some((name, of)) = self.given.iter().find(|(_, of)| !of.contains(&kind)) {
             let items: Vec<_> = of.iter().map(|kind| kind.items()).collect();
             let rest = match (kind, of) {
                 (JobKind::Lines, [of]) => format!("give {} too", of.asked_by()),
-                _ => format!("it does not go with {kind}"),
+                _ => format!("it cannot be used with {kind}"),
             };
             return Err(Failure::new(format!("{name} is for {}; {rest}", list(&items))));
         }
         match self.old_keys.first() {
             Some((_, key)) if kind != JobKind::Lines => {
-                Err(Failure::new(format!("{} is a key of lines; it does not go with {kind}", key.given)))
+                Err(Failure::new(format!("{} is a key of lines; it cannot be used with {kind}", key.given)))
             }
             _ => Ok(()),
         }
@@ -280,7 +280,7 @@ impl SortOptions {
     fn array(mut self) -> Result<ArrayJob, Failure> {
         if self.files.len() > 1 {
             return Err(Failure::new(format!(
-                "an array is sorted alone, but {} files were given; sort each separately",
+                "one array is sorted at a time, but {} files were given; sort each separately",
                 self.files.len()
             )));
         }
@@ -316,7 +316,7 @@ impl SortOptions {
         let key = |key| match key {
             KeyPlace::Bytes(key) if key.end <= size.get() => Ok(key),
             KeyPlace::Bytes(Range { start, end }) => {
-                Err(Failure::new(format!("--key {start}..{end} ends past the {size} bytes of a record")))
+                Err(Failure::new(format!("--key {start}..{end} ends beyond the {size} bytes of a record")))
             }
             _ => Err(Failure::new(BYTE_KEY)),
         };

@@ -102,7 +102,7 @@ impl Array {
         match (self.is(Kind::Mz), self.is(Kind::Intensity)) {
             (true, _) => "the array of m/z",
             (_, true) => "the array of intensities",
-            _ => "one more array",
+            _ => "an additional array",
         }
     }
 
@@ -117,12 +117,12 @@ impl Array {
     pub fn decode(&mut self, text: &[u8], count: usize, room: &Room) -> Result<(), Problem> {
         let name = self.name();
         let Some(number) = self.number() else {
-            let known = "has no supported type; these are 32- and 64-bit integers and floats";
+            let known = "has an unsupported type; supported are 32- and 64-bit integers and floats";
             return Err(format!("{name} {known}").into());
         };
         if !self.is(Kind::Zlib) && !self.is(Kind::Uncompressed) {
             return Err(format!(
-                "{name} is compressed with an unsupported method; convert the file to zlib, or to no compression"
+                "{name} is compressed with an unsupported method; convert the file to zlib or no compression"
             )
             .into());
         }
@@ -137,7 +137,7 @@ impl Array {
             .len();
         stored.truncate(length);
         let wrong_count =
-            || format!("{name} does not hold as many numbers as the spectrum has peaks, {count}");
+            || format!("{name} does not have {count} numbers, one for each peak of the spectrum");
         let Some(need) = count.checked_mul(number.width()) else { return Err(wrong_count().into()) };
         if !self.is(Kind::Zlib) || stored.is_empty() {
             self.bytes = stored;
@@ -159,9 +159,11 @@ impl Array {
         match self.encoded_length.as_ref().map(|length| super::number(text, length)) {
             None => Ok(()),
             Some(Some(length)) if length == found => Ok(()),
-            Some(Some(length)) => {
-                Err(format!("the encodedLength of {} is {length}, and it has {found}", self.name()).into())
-            }
+            Some(Some(length)) => Err(format!(
+                "the encodedLength of {} is {length}, but it has {found} characters",
+                self.name()
+            )
+            .into()),
             Some(None) => Err(format!("the encodedLength of {} is not a number", self.name()).into()),
         }
     }

@@ -244,7 +244,7 @@ impl Open {
                 Some(own) => {
                     let own = own.map_or("no number".into(), |own| own.to_string());
                     return Err(format!(
-                        "the length of {} is {own}, where the spectrum has {count}",
+                        "the length of {} is {own}, but the spectrum has {count}",
                         array.name()
                     )
                     .into());

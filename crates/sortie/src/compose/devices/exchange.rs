@@ -19,7 +19,8 @@ impl<B: Bits> Members<'_, B> {
             let (needed, room) = (division.keys(number), member.share.keys.len());
             if needed > room {
                 return Err(Error::Unsupported(format!(
-                    "device {number} gets {needed} keys, and has room for {room}; give each a twentieth more than the mean"
+                    "device {number} gets {needed} keys, but has room for {room}; give each device room for 5% more \
+                     than the mean"
                 )));
             }
         }

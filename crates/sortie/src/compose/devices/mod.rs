@@ -65,7 +65,9 @@ impl Gpus {
     pub fn new(gpus: Vec<Arc<Gpu>>) -> Result<Gpus, Error> {
         match gpus.len() {
             2..=8 => Ok(Gpus(gpus)),
-            count => Err(Error::Unsupported(format!("{count} devices; a sort over several takes 2 to 8"))),
+            count => Err(Error::Unsupported(format!(
+                "a sort over several devices takes 2 to 8 devices, not {count}"
+            ))),
         }
     }
 
@@ -123,7 +125,7 @@ impl Gpus {
         }
         if !moves_with_keys(size_of::<V>()) {
             return Err(Error::Unsupported(format!(
-                "payloads of {} bytes are not sorted on several GPUs, only those of 4, 8 and 16 bytes; sort their indices",
+                "payloads of {} bytes cannot be sorted on several GPUs, only those of 4, 8 and 16 bytes; sort their indices",
                 size_of::<V>()
             )));
         }
@@ -146,13 +148,13 @@ impl Gpus {
     ) -> Result<(Exchange, Vec<usize>), Error> {
         same_length("shares", self.0.len(), shares.len())?;
         if B::WIDTH > 64 {
-            return Err(Error::Unsupported("keys of 128 bits are sorted on one device alone".into()));
+            return Err(Error::Unsupported("keys of 128 bits can be sorted on one device only".into()));
         }
         for (number, share) in shares.iter().enumerate() {
             let (count, room) = (share.count, share.keys.len());
             if count > room {
                 let what =
-                    format!("device {number} is said to have {count} keys, in room for {room}; give more");
+                    format!("device {number} has {count} keys, but room for only {room}; give it more room");
                 return Err(Error::Unsupported(what));
             }
         }

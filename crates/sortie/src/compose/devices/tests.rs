@@ -179,7 +179,7 @@ fn a_share_without_room_is_refused_before_anything_moves() {
     let keys = vec![(0..5000u32).rev().collect::<Vec<_>>(), vec![3; 100]];
     let mut there = There::new(&gpus, &keys, 0);
     let error = there.sort(&gpus, Order::default()).unwrap_err();
-    assert!(error.to_string().contains("device 1 gets 2550 keys, and has room for 100"), "{error}");
+    assert!(error.to_string().contains("device 1 gets 2550 keys, but has room for 100"), "{error}");
     assert!(there.read() == keys.concat());
 }
 

@@ -18,7 +18,8 @@ use crate::{Bound, Error, Index, Order, Report};
 /// The number of stretches for each thread, enough to balance the threads.
 const STRETCHES_A_THREAD: usize = 4;
 
-const HINT: &str = "some 10 bytes for each string, and more for those of a range; raise the limit";
+const HINT: &str =
+    "the sort needs about 10 bytes per string, and more for the strings of a range; raise the limit";
 
 /// Writes the sorting indices of strings whose sort at once was refused. Stable.
 pub(super) fn argsort<S: Sync, I: Index>(

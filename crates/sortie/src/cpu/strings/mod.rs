@@ -165,7 +165,7 @@ pub(crate) fn sort_array<O: Index>(
 ) -> Result<Report, Error> {
     let ends: Vec<usize> = offsets.iter().map(|offset| offset.to_usize()).collect();
     let (Some(&start), Some(&end)) = (ends.first(), ends.last()) else {
-        return Err(Error::Segments("a string array has at least one offset; there are none".into()));
+        return Err(Error::Segments("a string array needs at least one offset, but has none".into()));
     };
     Segments::Offsets(&ends).check(bytes.len())?;
     let copied = end - start + size_of_val(&*ends) + ends.len() * size_of::<&[u8]>();
@@ -471,7 +471,7 @@ impl<F> Sort<'_, F> {
         }
         let symbols = Symbols::new(&self.alphabet(items, depth, work));
         let written = self.encode_with(items, depth, words, work, |string| symbols.word(string));
-        assert!(written, "`as_ref` gives other bytes than before");
+        assert!(written, "`as_ref` returned other bytes than before");
         (depth, Words::Symbols(symbols))
     }
 

@@ -78,8 +78,8 @@ impl Gpu {
         let DevicePayload { address, each } = DevicePayload::of(keys.len(), payload)?;
         if each > MOST_PAYLOAD_BYTES {
             return Err(Error::Unsupported(format!(
-                "payloads of {each} bytes are not moved by a bitonic network, only those of up to {MOST_PAYLOAD_BYTES} bytes; \
-                 use sort_pairs_unstable"
+                "a bitonic network moves payloads of at most {MOST_PAYLOAD_BYTES} bytes, not {each}; use \
+                 sort_pairs_unstable"
             )));
         }
         let payload = (address, each);
@@ -101,7 +101,7 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         if B::WIDTH > 64 {
             return Err(Error::Unsupported(format!(
-                "keys of {} bits are not sorted by a bitonic network on a GPU; use the CPU engine",
+                "keys of {} bits cannot be sorted by a bitonic network on a GPU; use the CPU engine",
                 B::WIDTH
             )));
         }
@@ -209,7 +209,7 @@ impl Shape {
             .or(fitting.clone().next_back())
             .ok_or_else(|| {
                 Error::Unsupported(format!(
-                    "a block of this device has {shared_per_block} bytes of shared memory, too few for the bitonic \
+                    "a block of this device has {shared_per_block} bytes of shared memory, too little for the bitonic \
                      sort; use the CPU engine"
                 ))
             })?;

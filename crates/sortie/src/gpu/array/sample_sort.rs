@@ -109,8 +109,8 @@ impl Keys {
         let aligned = [16, 8].into_iter().find(|&by| bytes.is_multiple_of(by)).unwrap_or(4);
         if !(4..=64).contains(&bytes) || !bytes.is_multiple_of(4) {
             return Err(Error::Unsupported(format!(
-                "keys of {bytes} bytes are not sorted by comparison on a GPU, only keys of 4 to 64 bytes, in steps of 4; use the \
-                 CPU engine"
+                "keys of {bytes} bytes cannot be sorted by comparison on a GPU, only those of 4 to 64 bytes, in steps \
+                 of 4; use the CPU engine"
             )));
         }
         if !address.is_multiple_of(aligned as u64) {
@@ -122,12 +122,12 @@ impl Keys {
         // A macro is one line.
         if let Some(cut_off) = ["//", "#", "\\"].iter().find(|text| self.compare.contains(**text)) {
             return Err(Error::Unsupported(format!(
-                "key_compare has {cut_off:?}, but becomes one line of code: leave out comments and lines of the preprocessor"
+                "key_compare contains {cut_off:?}, but is compiled as one line; remove comments and preprocessor directives"
             )));
         }
         if n > MOST_KEYS {
             return Err(Error::Unsupported(format!(
-                "{n} keys are more than {MOST_KEYS}; sort them in parts"
+                "this sort takes at most {MOST_KEYS} keys, not {n}; sort them in parts"
             )));
         }
         Ok(())
@@ -189,8 +189,8 @@ impl Gpu {
         let payload_bytes = size_of::<V>();
         if payload_bytes == 0 || !payload_bytes.is_multiple_of(4) || !payload.address().is_multiple_of(4) {
             return Err(Error::Unsupported(format!(
-                "payloads of {payload_bytes} bytes at {:#x} are not moved on a GPU, only multiples of 4 bytes; take an \
-                 argsort for others",
+                "payloads of {payload_bytes} bytes at {:#x} cannot be moved on a GPU, only those of a multiple of 4 \
+                 bytes; use an argsort for others",
                 payload.address()
             )));
         }

@@ -91,7 +91,7 @@ impl Wanted {
     ) -> Result<ArrayWay, Error> {
         check_on_gpu(size_of::<B>(), self.beside, algorithm)?;
         if n > isize::MAX as usize / MOST_BYTES_A_KEY {
-            return Err(Error::Unsupported(format!("{n} keys are more than any memory holds")));
+            return Err(Error::Unsupported(format!("{n} keys do not fit in any memory; sort fewer keys")));
         }
         if let Some((rows, indexed)) = self.by_indices(n) {
             return Ok(match indexed.way::<B>(n, algorithm, device)? {
@@ -119,7 +119,7 @@ impl Wanted {
         let counted = matches!(way, ArrayWay::Passes(_)) && !self.beside.is_indices();
         if n > MOST_KEYS && !counted && !matches!(way, ArrayWay::Network) {
             return Err(Error::Unsupported(format!(
-                "{n} keys are more than the {MOST_KEYS} of such a sort on a GPU; choose Auto or another engine"
+                "this algorithm sorts at most {MOST_KEYS} keys on a GPU, not {n}; choose Auto or another engine"
             )));
         }
         Ok(way)

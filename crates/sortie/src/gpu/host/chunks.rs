@@ -197,8 +197,8 @@ fn shapes(devices: usize, threads: usize, bytes: usize) -> impl Iterator<Item = 
     overlapped.chain(halves(most(1)).take_while(move |&size| size >= least).map(|size| (1, size)))
 }
 
-const HINT: &str =
-    "what does not fit a GPU is sorted there in parts, with a copy of it on the host; use the CPU engine";
+const HINT: &str = "an array that does not fit in GPU memory is sorted in parts, with a copy of it in host memory; \
+                    use the CPU engine";
 
 #[cfg(test)]
 mod tests {

@@ -212,8 +212,8 @@ fn within(plan: &Plan, limit: u64, available: u64) -> Result<(), Error> {
             bound: Bound::Limit,
             needed: plan.bytes(),
             available: limit,
-            hint: "a GPU needs room for the longest segment in pinned memory and in its own, and for a copy there \
-                   where it is longer than fits a block; use the CPU engine",
+            hint: "the longest segment must fit in pinned memory and in GPU memory, and in GPU memory twice if it does \
+                   not fit in a block; use the CPU engine",
         });
     }
     if plan.device() > available {

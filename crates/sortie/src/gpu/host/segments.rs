@@ -128,7 +128,7 @@ impl Gpu {
     ) -> Result<Report, Error> {
         segments.check(keys.len())?;
         let Form::Bits(code) = K::FORM else {
-            return Err(Error::Unsupported("only keys of fixed width are sorted on a GPU".into()));
+            return Err(Error::Unsupported("only keys of fixed width can be sorted on a GPU".into()));
         };
         let keys: &mut [K::Bits] = bytemuck::cast_slice_mut(&mut keys[..]);
         let array = HostArray::Sorted { keys, payload: None };

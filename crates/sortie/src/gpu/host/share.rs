@@ -185,4 +185,4 @@ impl<'gpu, B: Bits> HostShare<'gpu, B> {
     }
 }
 
-const HINT: &str = "have the GPU sort alone, or the CPU";
+const HINT: &str = "use the GPU alone, or the CPU engine";

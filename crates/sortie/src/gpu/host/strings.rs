@@ -19,7 +19,8 @@ use crate::gpu::tuning::COPIED_BY_A_TASK_BYTES;
 use crate::scratch::reserve;
 use crate::{Bound, Error, Index, Order, Ran, Report};
 
-const HINT: &str = "their bytes, and some 110 bytes for each string; sort in parts, or use the CPU engine";
+const HINT: &str = "a GPU needs the bytes of the strings and about 110 bytes per string; sort in parts, or use the CPU \
+                    engine";
 
 /// Writes the indices of the strings in order. Stable.
 pub(crate) fn argsort_strings<S: Sync, I: Index>(

@@ -16,7 +16,7 @@ use crate::gpu::strings::Ties;
 use crate::gpu::strings::{self, check_count, scratch_of_words};
 use crate::{Bound, Error, Index, Order, Ran, Report};
 
-const HINT: &str = "some 90 bytes for each string; sort in parts, or use the CPU engine";
+const HINT: &str = "a GPU needs about 90 bytes per string; sort in parts, or use the CPU engine";
 
 /// Words that a device has sorted, whose indices are not all copied back yet.
 pub(crate) struct SortedWords {

@@ -98,7 +98,7 @@ pub(crate) fn blocks(count: u64) -> Result<u32, Error> {
     let most = i32::MAX as u64;
     if count > most {
         return Err(Error::Unsupported(format!(
-            "{count} blocks are more than the {most} of a launch; sort in parts"
+            "the sort needs {count} blocks, but a launch has at most {most}; sort in parts"
         )));
     }
     Ok(count as u32)

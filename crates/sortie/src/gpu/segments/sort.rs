@@ -174,16 +174,16 @@ pub(crate) fn check_indices(longest: u64) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Unsupported(format!(
-        "indices in a segment of {longest} keys do not fit 32 bits; sort its parts"
+        "indices in a segment of {longest} keys do not fit in 32 bits; sort it in parts"
     )))
 }
 
 pub(crate) fn code<K: TotalOrder>() -> Result<Code, Error> {
     match K::FORM {
         Form::Bits(code) => Ok(code),
-        _ => {
-            Err(Error::Unsupported("only keys of fixed width are sorted on a GPU; use the CPU engine".into()))
-        }
+        _ => Err(Error::Unsupported(
+            "only keys of fixed width can be sorted on a GPU; use the CPU engine".into(),
+        )),
     }
 }
 
@@ -403,7 +403,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
         let shared = self.shared_per_block();
         let (worker, tile) = Worker::for_tiles(length, self.content, shared).ok_or_else(|| {
             Error::Unsupported(format!(
-                "a block of this device has {shared} bytes of shared memory, too few for any sort; use the CPU engine"
+                "a block of this device has {shared} bytes of shared memory, too little for any sort; use the CPU engine"
             ))
         })?;
         // Indices, once they are made, are moved like a payload.

@@ -168,7 +168,9 @@ pub(crate) fn check_count(n: usize) -> Result<(), Error> {
     if n <= MOST_KEYS {
         return Ok(());
     }
-    Err(Error::Unsupported(format!("{n} strings are more than {MOST_KEYS}; sort them in parts")))
+    Err(Error::Unsupported(format!(
+        "this sort takes at most {MOST_KEYS} strings, not {n}; sort them in parts"
+    )))
 }
 
 /// The most words of scratch memory that an argsort of `n` strings holds, whatever they are.

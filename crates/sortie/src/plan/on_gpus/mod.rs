@@ -88,7 +88,7 @@ fn on_one_gpu(request: &Request, machine: &Machine, ordinal: u32, share: Option<
 /// An array that fits in the memory of the first GPU is sorted by that GPU alone.
 fn on_several_gpus(request: &Request, machine: &Machine, devices: Devices) -> Result<Plan, Error> {
     let mut numbers = devices.numbers();
-    let first = numbers.next().expect("they are two at least");
+    let first = numbers.next().expect("they are at least two");
     let plan = on_one_gpu(request, machine, first, Some(1.0))?;
     numbers.try_for_each(|number| machine.gpu(number).map(drop))?;
     Ok(match plan.route {
@@ -135,7 +135,7 @@ fn way_of_array(
     let each = request.bytes_on_device().saturating_mul(MOST_COPIES);
     if n.saturating_mul(each) > isize::MAX as usize {
         let needed = (n as u64).saturating_mul(request.bytes_on_device() as u64);
-        let hint = "no machine has so much; sort fewer keys";
+        let hint = "no machine has that much memory; sort fewer keys";
         return Err(Error::Memory { bound: Bound::Device, needed, available: free, hint });
     }
     let any_way = matches!(request.algorithm, Algorithm::Auto | Algorithm::Radix);
