@@ -4,15 +4,15 @@
 use std::borrow::Cow;
 
 use arrow_array::{Array, UInt32Array};
-use arrow_row::{RowConverter, SortField};
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::ArrowError;
 use sortie::Sorter;
 
 use crate::arrow_order::Code;
 use crate::keys::{Keys, Numbers};
 use crate::pack::{Pack, Words};
 use crate::sorter::{failed, rows};
-use crate::source::{Source, has_union};
+use crate::source::Source;
+use crate::types::{has_rows, has_union};
 use crate::{ArrowSorter, SortColumn, select, ties};
 
 pub(crate) fn lexsort_to_indices(
@@ -45,11 +45,6 @@ pub(crate) fn lexsort_to_indices(
         Words::Wide(keys) => ordered(keys, others, shown, sorter.facing(false)),
     };
     indices.map(UInt32Array::from)
-}
-
-/// Whether `arrow-row` has rows for this type, with the order of `arrow-ord`.
-fn has_rows(data_type: &DataType) -> bool {
-    RowConverter::supports_fields(&[SortField::new(data_type.clone())]) && !has_union(data_type)
 }
 
 /// The leading columns as one number for each row, and the columns that are not wholly packed. Packing stops early if the columns

@@ -80,6 +80,7 @@ mod select;
 mod sorter;
 mod source;
 mod ties;
+mod types;
 mod values;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array};

@@ -11,6 +11,7 @@ use arrow_select::take::take;
 
 use crate::arrow_order::{Code, Native};
 use crate::keys::{Keys, Numbers, Strings};
+use crate::types::{has_union, is_plain};
 use crate::{ArrowSorter, rank, runs};
 
 /// An array, or what replaces it in a sort. Where the array has nulls, keys are arbitrary.
@@ -60,28 +61,6 @@ impl<'a> Source<'a> {
             Source::Rows(rows) => strings(rows.num_rows(), of, |i| rows.row(i).data()),
         }
     }
-}
-
-/// Whether a type contains unions. `arrow-ord` and `arrow-row` order unions with nulls differently.
-pub(crate) fn has_union(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Union(_, _) => true,
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _)
-        | DataType::Map(field, _)
-        | DataType::RunEndEncoded(_, field) => has_union(field.data_type()),
-        DataType::Struct(fields) => fields.iter().any(|field| has_union(field.data_type())),
-        DataType::Dictionary(_, values) => has_union(values),
-        _ => false,
-    }
-}
-
-/// Whether keys can be read from an array of this type without a replacement.
-fn is_plain(data_type: &DataType) -> bool {
-    !data_type.is_nested() && !matches!(data_type, DataType::Dictionary(_, _) | DataType::RunEndEncoded(_, _))
 }
 
 /// For each row the rank of its value. If the dictionary has more values than the array has rows, the value itself, because a
