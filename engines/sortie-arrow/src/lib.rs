@@ -51,7 +51,7 @@
 //! | `FixedSizeBinary` up to 16 bytes | `8n` up to 8 bytes, else `16n` | `argsort` |
 //! | strings, views, binary, longer `FixedSizeBinary` | `16n` | `argsort` of strings |
 //! | dictionaries | `4n`, and a sort of the dictionary's values | `argsort` |
-//! | dictionaries of numbers or strings, with more values than rows | the value of each row, and the copy for their type | that of the values |
+//! | dictionaries of numbers or strings, with more values than rows | `4n`, and the copy for their type | that of the values |
 //! | lists, structs, maps | `16n`, and the rows of `arrow-row` | `argsort` of strings |
 //! | run-end encoded | 8 bytes a run, and a sort of the runs' values | that of the values |
 //!
@@ -59,7 +59,7 @@
 //!   [pairs](sortie::sort_pairs).
 //! - With a limit of at most an eighth of the values that are not null, a selection in O(n) finds the values up to the last one
 //!   within the limit, with all that equal it. Only those are copied and sorted.
-//! - [`rank()`], and [`lexsort_to_indices`] of several columns, expand run-end encoded arrays: they hold a value for each row.
+//! - [`lexsort_to_indices`] of several columns sorts the runs of a run-end encoded array, and holds 4 bytes for each row.
 //!
 //! # Features
 //!
@@ -269,7 +269,7 @@ pub fn sort_batch(
 /// The rank of each value: how many values are not after it. Equal values share the highest of their ranks, and so do nulls.
 ///
 /// Besides the result, this takes 5 bytes a value and a sort. Numbers are copied and sorted as [pairs](sortie::sort_pairs) with
-/// their indices. For other values, see the [crate](crate#time-and-memory).
+/// their indices. For other values, see the [crate](crate#time-and-memory). Of a run-end encoded array, only the runs are sorted.
 ///
 /// ```
 /// use arrow_array::StringArray;

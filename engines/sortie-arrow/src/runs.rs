@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, SortOptions};
 use arrow_select::take::take;
 
 use crate::sorter::rows;
-use crate::{ArrowSorter, indices};
+use crate::{ArrowSorter, indices, rank};
 
 /// The runs of an array.
 struct Runs {
@@ -38,6 +38,18 @@ impl Runs {
         if run == 0 { 0 } else { self.ends[run - 1] }
     }
 
+    /// How many rows a run has: at least one.
+    fn len(&self, run: usize) -> usize {
+        self.ends[run] - self.start(run)
+    }
+
+    /// A number for each row: that of its run.
+    fn expanded(&self, of_runs: impl Iterator<Item = u32>) -> Vec<u32> {
+        let mut of_rows = Vec::with_capacity(self.ends.last().copied().unwrap_or(0));
+        self.ends.iter().zip(of_runs).for_each(|(&end, number)| of_rows.resize(end, number));
+        of_rows
+    }
+
     /// The runs that hold the first `shown` rows in order, and how many of those rows each has.
     fn first(
         &self,
@@ -50,8 +62,7 @@ impl Runs {
         let mut left = shown;
         let mut lengths: Vec<usize> = Vec::with_capacity(order.len());
         for &run in &order {
-            let run = run as usize;
-            let length = left.min(self.ends[run] - self.start(run));
+            let length = left.min(self.len(run as usize));
             if length == 0 {
                 break;
             }
@@ -112,12 +123,33 @@ fn ends_of_type<R: RunEndIndexType>(_: &RunArray<R>, lengths: &[usize]) -> Array
     Arc::new(PrimitiveArray::<R>::from_iter_values(ends))
 }
 
-/// The array without runs, with a value for each row.
-pub(crate) fn expanded(array: &dyn Array) -> Result<ArrayRef, ArrowError> {
+/// The rank of each row. Only the runs are sorted.
+pub(crate) fn ranks_of_rows(
+    sorter: &ArrowSorter,
+    array: &dyn Array,
+    options: SortOptions,
+) -> Result<Vec<u32>, ArrowError> {
+    rows(array)?;
     let runs = Runs::of(array);
-    let mut run_of_row: Vec<u32> = Vec::with_capacity(array.len());
-    for (run, &end) in runs.ends.iter().enumerate() {
-        run_of_row.resize(end, run as u32);
-    }
-    take(&runs.values, &UInt32Array::from(run_of_row), None)
+    let ranks = rank::rank(sorter, &runs.values, options)?;
+    // How many rows have each rank among the runs, and then that rank or a lower one.
+    let mut rows = vec![0; ranks.len() + 1];
+    ranks.iter().enumerate().for_each(|(run, &rank)| rows[rank as usize] += runs.len(run) as u32);
+    let mut sum = 0;
+    rows.iter_mut().for_each(|rows| {
+        sum += *rows;
+        *rows = sum;
+    });
+    Ok(runs.expanded(ranks.iter().map(|&rank| rows[rank as usize])))
+}
+
+/// For each row, the rank of its run's value among the runs.
+pub(crate) fn ranks_of_values(
+    sorter: &ArrowSorter,
+    array: &dyn Array,
+    options: SortOptions,
+) -> Result<Vec<u32>, ArrowError> {
+    let runs = Runs::of(array);
+    let ranks = rank::rank(sorter, &runs.values, options)?;
+    Ok(runs.expanded(ranks.into_iter()))
 }

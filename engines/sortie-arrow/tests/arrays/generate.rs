@@ -66,7 +66,15 @@ pub fn data_types() -> Vec<DataType> {
     }
     types.push(Dictionary(Box::new(Int8), Box::new(Utf8View)));
     types.push(Dictionary(Box::new(UInt64), Box::new(Decimal256(76, 0))));
-    for (ends, inner) in [(Int16, Int64), (Int32, Utf8), (Int64, Boolean), (Int32, Float16)] {
+    let runs = [
+        (Int16, Int64),
+        (Int32, Utf8),
+        (Int64, Boolean),
+        (Int32, Float16),
+        (Int32, Dictionary(Box::new(Int32), Box::new(Utf8))),
+        (Int32, Struct(fields())),
+    ];
+    for (ends, inner) in runs {
         types.push(RunEndEncoded(
             Arc::new(Field::new("run_ends", ends, false)),
             Arc::new(Field::new("values", inner, true)),

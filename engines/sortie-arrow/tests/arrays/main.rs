@@ -3,6 +3,7 @@
 //! The expected result is a stable sort of the indices by `arrow_ord::ord::make_comparator`, which defines the order. The
 //! results of `arrow_ord`'s sorts, which are not stable, must hold equal values.
 
+mod edges;
 mod generate;
 mod tables;
 
@@ -69,8 +70,10 @@ fn check(array: &dyn Array, options: SortOptions, limit: Option<usize>) {
     let what = format!("{} of {}, {options:?}, limit {limit:?}", array.len(), array.data_type());
     let indices = sortie_arrow::sort_to_indices(array, Some(options), limit).expect(&what);
     assert_eq!(indices.values().to_vec(), expected(array, options, limit), "{what}");
-    // A type that `arrow-ord` does not sort is an error.
-    if let Ok(theirs) = arrow_ord::sort::sort_to_indices(array, Some(options), limit) {
+    // A type that `arrow-ord` does not sort is an error; of runs of such a type, a panic.
+    let has_nested_runs =
+        matches!(array.data_type(), DataType::RunEndEncoded(_, values) if values.data_type().is_nested());
+    if !has_nested_runs && let Ok(theirs) = arrow_ord::sort::sort_to_indices(array, Some(options), limit) {
         assert!(same(&taken(array, indices.values()), &taken(array, theirs.values())), "{what}");
     }
     let limited = sortie_arrow::sort_limit(array, Some(options), limit).expect(&what);
