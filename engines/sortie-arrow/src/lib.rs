@@ -30,7 +30,8 @@
 //!   Nested values are encoded by `arrow-row`.
 //! - [`sort_to_indices`] refuses unions, as `arrow-ord` does. [`lexsort_to_indices`] passes the call to `arrow-ord` if a column
 //!   has unions, or if one of several columns has dictionaries of nested values. Those sorts are not stable and use one thread.
-//! - Indices have 32 bits. An array of more than 2^32 - 1 rows is an error, except for [`sort`] of numbers and booleans.
+//! - Indices have 32 bits. An array of more than 2^32 - 1 rows is an error, except for [`sort`] of numbers, booleans and run-end
+//!   encoded arrays.
 //! - If the system refuses the scratch memory of a sort, that is an error. For results and the copies in the table below, the
 //!   process aborts, as everywhere in Rust.
 //! - `partial_sort`, `partition_validity` and `LexicographicalComparator` are only in `arrow-ord`.
@@ -115,7 +116,8 @@ pub use sortie::{Enabled, enable_gpu};
 /// ```
 ///
 /// # Errors
-/// As [`sort_to_indices`], but numbers and booleans may have any number of rows; the errors of `take`.
+/// As [`sort_to_indices`], but numbers, booleans and run-end encoded arrays may have any number of rows, the latter in at most
+/// 2^32 - 1 runs; the errors of `take`.
 pub fn sort(values: &dyn Array, options: Option<SortOptions>) -> Result<ArrayRef, ArrowError> {
     ArrowSorter::shared().sort(values, options)
 }

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::types::RunEndIndexType;
-use arrow_array::{
-    Array, ArrayRef, PrimitiveArray, RunArray, UInt32Array, downcast_run_array, make_array, new_empty_array,
-};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, RunArray, UInt32Array, downcast_run_array, make_array};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{ArrowError, SortOptions};
 use arrow_select::take::take;
@@ -57,7 +55,7 @@ impl Runs {
         options: SortOptions,
         shown: usize,
     ) -> Result<(Vec<u32>, Vec<usize>), ArrowError> {
-        // Each run has at least one row, so no more than `shown` runs are needed.
+        // No more runs are needed, and fewer if runs are long.
         let mut order = indices::sort_to_indices(sorter, self.values.as_ref(), options, Some(shown))?;
         let mut left = shown;
         let mut lengths: Vec<usize> = Vec::with_capacity(order.len());
@@ -90,17 +88,13 @@ pub(crate) fn sort_to_indices(
     Ok(indices.collect())
 }
 
-/// An array of the same type with the first `shown` rows in order. Equal runs are not joined.
+/// An array of the same type with the first `shown` rows in order, at least one. Equal runs are not joined.
 pub(crate) fn sort(
     sorter: &ArrowSorter,
     array: &dyn Array,
     options: SortOptions,
     shown: usize,
 ) -> Result<ArrayRef, ArrowError> {
-    if shown == 0 || array.is_empty() {
-        return Ok(new_empty_array(array.data_type()));
-    }
-    rows(array)?;
     let runs = Runs::of(array);
     let (order, lengths) = runs.first(sorter, options, shown)?;
     let values = take(&runs.values, &UInt32Array::from(order), None)?;

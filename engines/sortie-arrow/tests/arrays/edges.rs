@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, StringArray, new_empty_array};
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, RunArray, StringArray, new_empty_array,
+};
 use arrow_schema::{DataType, SortOptions};
 use sortie_arrow::SortColumn;
 
@@ -48,4 +50,23 @@ fn a_dictionary_may_be_empty() {
         let empty = SortColumn { values: Arc::new(empty.clone()), options: Some(options) };
         tables::check(&[empty, by(Int32Array::from(vec![3, 1, 2]))], None);
     }
+}
+
+/// Two runs of 2^32 rows each.
+fn many_rows() -> RunArray<Int64Type> {
+    let ends = Int64Array::from(vec![1 << 32, 1 << 33]);
+    RunArray::try_new(&ends, &StringArray::from(vec!["b", "a"])).unwrap()
+}
+
+/// A sort of runs needs no indices of rows.
+#[test]
+fn runs_may_have_any_number_of_rows() {
+    let sorted = sortie_arrow::sort(&many_rows(), None).unwrap();
+    let sorted = sorted.as_any().downcast_ref::<RunArray<Int64Type>>().unwrap();
+    assert_eq!(sorted.len(), 1 << 33);
+    assert_eq!(sorted.run_ends().values(), &[1 << 32, 1 << 33]);
+    assert_eq!(sorted.values().as_ref(), &StringArray::from(vec!["a", "b"]));
+    let first = sortie_arrow::sort_limit(&many_rows(), None, Some((1 << 32) + 5)).unwrap();
+    let first = first.as_any().downcast_ref::<RunArray<Int64Type>>().unwrap();
+    assert_eq!(first.run_ends().values(), &[1 << 32, (1 << 32) + 5]);
 }
