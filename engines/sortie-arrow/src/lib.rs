@@ -80,6 +80,7 @@ mod runs;
 mod select;
 mod sorter;
 mod source;
+mod take;
 mod ties;
 mod types;
 mod values;

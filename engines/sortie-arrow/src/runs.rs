@@ -6,9 +6,9 @@ use arrow_array::types::RunEndIndexType;
 use arrow_array::{Array, ArrayRef, PrimitiveArray, RunArray, UInt32Array, downcast_run_array, make_array};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{ArrowError, SortOptions};
-use arrow_select::take::take;
 
 use crate::sorter::rows;
+use crate::take::take;
 use crate::{ArrowSorter, indices, rank};
 
 /// The runs of an array.
@@ -97,7 +97,7 @@ pub(crate) fn sort(
 ) -> Result<ArrayRef, ArrowError> {
     let runs = Runs::of(array);
     let (order, lengths) = runs.first(sorter, options, shown)?;
-    let values = take(&runs.values, &UInt32Array::from(order), None)?;
+    let values = take(&runs.values, &UInt32Array::from(order))?;
     let ends = downcast_run_array!(
         array => ends_of_type(array, &lengths),
         other => unreachable!("{other} has no runs"),

@@ -5,11 +5,11 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, UInt32Array};
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::ArrowError;
-use arrow_select::take::take;
 use sortie::Sorter;
 
 use crate::SortColumn;
 use crate::sorter::failed;
+use crate::take::take;
 
 /// Ties of at least this many rows are sorted as strings, smaller ones by comparison. An estimate, not tuned.
 const SORTED_AS_STRINGS: usize = 64;
@@ -57,7 +57,7 @@ fn encoded(columns: &[SortColumn], of: &UInt32Array) -> Result<Rows, ArrowError>
         SortField::new_with_options(column.values.data_type().clone(), column.options.unwrap_or_default())
     };
     let taken: Vec<ArrayRef> =
-        columns.iter().map(|column| take(&column.values, of, None)).collect::<Result<_, _>>()?;
+        columns.iter().map(|column| take(&column.values, of)).collect::<Result<_, _>>()?;
     RowConverter::new(columns.iter().map(field).collect())?.convert_columns(&taken)
 }
 

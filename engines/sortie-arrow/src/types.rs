@@ -18,6 +18,11 @@ pub(crate) fn has_union(data_type: &DataType) -> bool {
     contains(data_type, |part| matches!(part, DataType::Union(_, _)))
 }
 
+/// Whether a type contains values of no bytes, whose buffer does not say how many there are.
+pub(crate) fn has_values_without_bytes(data_type: &DataType) -> bool {
+    contains(data_type, |part| matches!(part, DataType::FixedSizeBinary(0)))
+}
+
 /// Whether a type or one within it is of some kind.
 fn contains(data_type: &DataType, is: fn(&DataType) -> bool) -> bool {
     is(data_type)

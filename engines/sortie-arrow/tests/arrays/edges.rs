@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, RunArray, StringArray, new_empty_array,
+    Array, ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array, RecordBatch,
+    RecordBatchOptions, RunArray, StringArray, new_empty_array,
 };
-use arrow_schema::{DataType, SortOptions};
-use sortie_arrow::SortColumn;
+use arrow_buffer::Buffer;
+use arrow_schema::{DataType, Schema, SortOptions};
+use sortie_arrow::{SortColumn, lexsort, sort_batch};
 
 use crate::check;
 use crate::tables;
@@ -21,6 +23,27 @@ const OPTIONS: [SortOptions; 4] = [
 
 fn by(values: impl Array + 'static) -> SortColumn {
     SortColumn { values: Arc::new(values), options: None }
+}
+
+/// `FixedSizeBinary(0)` without nulls: no buffer says how many values there are.
+#[test]
+fn values_without_bytes_keep_their_number() {
+    let nothing = FixedSizeBinaryArray::try_new_with_len(0, Buffer::default(), None, 3).unwrap();
+    let keys = Int32Array::from(vec![2, 0]);
+    let dictionary = DictionaryArray::<Int32Type>::try_new(keys, Arc::new(nothing.clone())).unwrap();
+    let runs = RunArray::<Int32Type>::try_new(&Int32Array::from(vec![2, 3, 7]), &nothing).unwrap();
+    for options in OPTIONS {
+        for limit in [None, Some(1), Some(2)] {
+            check(&nothing, options, limit);
+            check(&dictionary, options, limit);
+            check(&runs, options, limit);
+        }
+    }
+    let numbers = || by(Int32Array::from(vec![3, 1, 2]));
+    let sorted = lexsort(&[by(nothing.clone()), numbers()], None).unwrap();
+    assert_eq!(sorted[0].len(), 3);
+    let batch = RecordBatch::try_from_iter([("nothing", Arc::new(nothing) as ArrayRef)]).unwrap();
+    assert_eq!(sort_batch(&batch, &[numbers()], Some(2)).unwrap().num_rows(), 2);
 }
 
 /// The values of all rows have more bytes than the offsets of a string array can count.
@@ -69,4 +92,13 @@ fn runs_may_have_any_number_of_rows() {
     let first = sortie_arrow::sort_limit(&many_rows(), None, Some((1 << 32) + 5)).unwrap();
     let first = first.as_any().downcast_ref::<RunArray<Int64Type>>().unwrap();
     assert_eq!(first.run_ends().values(), &[1 << 32, (1 << 32) + 5]);
+}
+
+/// A batch may have rows and no columns.
+#[test]
+fn a_batch_without_columns_keeps_its_rows() {
+    let rows = RecordBatchOptions::new().with_row_count(Some(3));
+    let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &rows).unwrap();
+    let by = [by(Int32Array::from(vec![2, 3, 1]))];
+    assert_eq!(sort_batch(&batch, &by, Some(2)).unwrap().num_rows(), 2);
 }
