@@ -12,7 +12,7 @@ use crate::keys::{Keys, Numbers};
 use crate::pack::{Pack, Words};
 use crate::sorter::{failed, rows};
 use crate::source::Source;
-use crate::types::{has_rows, has_union};
+use crate::types::{can_sort, has_rows};
 use crate::{ArrowSorter, SortColumn, select, ties};
 
 pub(crate) fn lexsort_to_indices(
@@ -28,7 +28,7 @@ pub(crate) fn lexsort_to_indices(
         return Err(ArrowError::ComputeError("lexical sort columns have different row counts".into()));
     }
     if let [column] = columns
-        && !has_union(column.values.data_type())
+        && can_sort(column.values.data_type())
     {
         return sorter.sort_to_indices(&column.values, column.options, limit);
     }

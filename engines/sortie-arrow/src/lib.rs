@@ -29,7 +29,8 @@
 //! - More types are sorted and ranked: structs, maps, lists of nested types, and dictionaries of any values that can be sorted.
 //!   Nested values are encoded by `arrow-row`.
 //! - [`sort_to_indices`] refuses unions, as `arrow-ord` does. [`lexsort_to_indices`] passes the call to `arrow-ord` if a column
-//!   has unions, or if one of several columns has dictionaries of nested values. Those sorts are not stable and use one thread.
+//!   has unions or nested types that `arrow-row` cannot encode, such as lists of dictionaries of lists, or if one of several
+//!   columns has dictionaries of nested values. Those sorts are not stable and use one thread.
 //! - Indices have 32 bits. An array of more than 2^32 - 1 rows is an error, except for [`sort`] of numbers, booleans and run-end
 //!   encoded arrays.
 //! - If the system refuses the scratch memory of a sort, that is an error. For results and the copies in the table below, the
@@ -232,8 +233,7 @@ pub fn lexsort(columns: &[SortColumn], limit: Option<usize>) -> Result<Vec<Array
 ///
 /// # Errors
 /// [`ArrowError::InvalidArgumentError`] without columns; [`ArrowError::ComputeError`] if they differ in length or have more than
-/// 2^32 - 1 rows; [`ArrowError::MemoryError`] if the system refuses scratch memory; for one column also those of
-/// [`sort_to_indices`].
+/// 2^32 - 1 rows; [`ArrowError::MemoryError`] if the system refuses scratch memory; those of `arrow-ord` where it gets the call.
 pub fn lexsort_to_indices(columns: &[SortColumn], limit: Option<usize>) -> Result<UInt32Array, ArrowError> {
     ArrowSorter::shared().lexsort_to_indices(columns, limit)
 }

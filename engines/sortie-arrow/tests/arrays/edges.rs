@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array, RecordBatch,
-    RecordBatchOptions, RunArray, StringArray, new_empty_array,
+    Array, ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array, ListArray, RecordBatch,
+    RecordBatchOptions, RunArray, StringArray, UnionArray, new_empty_array,
 };
-use arrow_buffer::Buffer;
-use arrow_schema::{DataType, Schema, SortOptions};
-use sortie_arrow::{SortColumn, lexsort, sort_batch};
+use arrow_buffer::{Buffer, OffsetBuffer};
+use arrow_ord::sort::LexicographicalComparator;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SortOptions, UnionFields};
+use sortie_arrow::{SortColumn, lexsort, lexsort_to_indices, sort_batch};
 
 use crate::check;
+use crate::generate::{Cell, array};
 use crate::tables;
 
 const OPTIONS: [SortOptions; 4] = [
@@ -72,6 +74,52 @@ fn a_dictionary_may_be_empty() {
         check(&empty, options, Some(2));
         let empty = SortColumn { values: Arc::new(empty.clone()), options: Some(options) };
         tables::check(&[empty, by(Int32Array::from(vec![3, 1, 2]))], None);
+    }
+}
+
+/// Types that neither `arrow-row` nor `arrow-ord`'s sort of one array knows.
+#[test]
+fn what_has_no_rows_is_sorted_by_arrow_ord() {
+    let inner = DataType::List(Arc::new(Field::new("item", DataType::Int32, true)));
+    let nested = DataType::Dictionary(Box::new(DataType::Int32), Box::new(inner));
+    let cells: Vec<Cell> = (0..60).map(|i| (i % 11 != 3).then_some(i * 7 % 50)).collect();
+    let dictionary = array(&nested, &cells);
+    let list = ListArray::new(
+        Arc::new(Field::new("item", nested, true)),
+        OffsetBuffer::from_lengths((0..30).map(|i| i % 5)),
+        dictionary.clone(),
+        None,
+    );
+    let numbers = Int32Array::from_iter_values((0..60).map(|i| i % 4));
+    let union = unions(&cells);
+    for options in OPTIONS {
+        let with = |values: ArrayRef| SortColumn { values, options: Some(options) };
+        is_in_order(&[with(Arc::new(list.clone()))]);
+        is_in_order(&[with(Arc::new(numbers.slice(0, 30))), with(Arc::new(list.clone()))]);
+        is_in_order(&[with(Arc::new(numbers.clone())), with(dictionary.clone())]);
+        is_in_order(&[with(union.clone())]);
+        is_in_order(&[with(Arc::new(numbers.clone())), with(union.clone())]);
+    }
+    let error = sortie_arrow::sort_to_indices(&list, None, None).unwrap_err();
+    assert!(matches!(error, ArrowError::NotYetImplemented(_)), "{error}");
+}
+
+fn unions(cells: &[Cell]) -> ArrayRef {
+    let fields: UnionFields = [(0, Arc::new(Field::new("a", DataType::Int32, true)))].into_iter().collect();
+    let children = vec![array(&DataType::Int32, cells)];
+    Arc::new(UnionArray::try_new(fields, vec![0i8; cells.len()].into(), None, children).unwrap())
+}
+
+/// Sorts by `arrow-ord` are not stable, so values are compared.
+fn is_in_order(columns: &[SortColumn]) {
+    let rows = columns[0].values.len();
+    let comparator = LexicographicalComparator::try_new(columns).unwrap();
+    for limit in [None, Some(7)] {
+        let indices = lexsort_to_indices(columns, limit).unwrap();
+        assert_eq!(indices.len(), limit.unwrap_or(rows));
+        let expected = tables::expected(columns, limit);
+        let same = |(&a, b): (&u32, u32)| comparator.compare(a as usize, b as usize).is_eq();
+        assert!(indices.values().iter().zip(expected).all(same), "{:?}", columns[0].options);
     }
 }
 
