@@ -21,7 +21,7 @@ pub(crate) fn lexsort_to_indices(
     limit: Option<usize>,
 ) -> Result<UInt32Array, ArrowError> {
     let Some(first) = columns.first() else {
-        return Err(ArrowError::InvalidArgumentError("Sort requires at least one column".into()));
+        return Err(ArrowError::InvalidArgumentError("a sort needs at least one column to sort by".into()));
     };
     let rows = rows(&first.values)? as usize;
     if columns.iter().any(|column| column.values.len() != rows) {

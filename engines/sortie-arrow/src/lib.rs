@@ -259,8 +259,8 @@ pub fn lexsort_to_indices(columns: &[SortColumn], limit: Option<usize>) -> Resul
 /// ```
 ///
 /// # Errors
-/// As [`lexsort_to_indices`]; [`ArrowError::InvalidArgumentError`] if the columns and the batch differ in length; the errors of
-/// `take`.
+/// [`ArrowError::InvalidArgumentError`] without columns to sort by, or if they and the batch differ in length; for others, see
+/// [`lexsort_to_indices`]; the errors of `take`.
 pub fn sort_batch(
     batch: &RecordBatch,
     columns: &[SortColumn],

@@ -142,6 +142,16 @@ fn runs_may_have_any_number_of_rows() {
     assert_eq!(first.run_ends().values(), &[1 << 32, (1 << 32) + 5]);
 }
 
+#[test]
+fn a_batch_without_columns_to_sort_by_is_an_error() {
+    let batch =
+        RecordBatch::try_from_iter([("n", Arc::new(Int32Array::from(vec![2, 1])) as ArrayRef)]).unwrap();
+    for result in [sort_batch(&batch, &[], None).err(), sort_batch(&batch, &[], Some(0)).err()] {
+        let Some(ArrowError::InvalidArgumentError(message)) = result else { panic!("{result:?}") };
+        assert!(message.contains("at least one column"), "{message}");
+    }
+}
+
 /// A batch may have rows and no columns.
 #[test]
 fn a_batch_without_columns_keeps_its_rows() {
