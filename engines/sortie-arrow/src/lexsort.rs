@@ -5,10 +5,9 @@ use std::borrow::Cow;
 
 use arrow_array::{Array, UInt32Array};
 use arrow_schema::ArrowError;
-use sortie::Sorter;
 
 use crate::arrow_order::Code;
-use crate::keys::{Keys, Numbers};
+use crate::keys::{Numbers, first_in_order};
 use crate::pack::{Pack, Words};
 use crate::sorter::{failed, rows};
 use crate::source::Source;
@@ -41,8 +40,8 @@ pub(crate) fn lexsort_to_indices(
     }
     let (words, others) = packed(sorter, columns, rows)?;
     let indices = match words {
-        Words::Narrow(keys) => ordered(keys, others, shown, sorter.facing(false)),
-        Words::Wide(keys) => ordered(keys, others, shown, sorter.facing(false)),
+        Words::Narrow(keys) => ordered(keys, others, shown, sorter),
+        Words::Wide(keys) => ordered(keys, others, shown, sorter),
     };
     indices.map(UInt32Array::from)
 }
@@ -74,22 +73,21 @@ fn ordered<K: Code>(
     mut keys: Vec<K>,
     others: &[SortColumn],
     shown: usize,
-    sorter: &Sorter,
+    sorter: &ArrowSorter,
 ) -> Result<Vec<u32>, ArrowError> {
-    let mut of = None;
-    if select::pays(shown, keys.len()) {
-        let positions = select::up_to(&keys, shown, false);
-        keys = positions.iter().map(|&i| keys[i as usize]).collect();
-        of = Some(positions);
+    if others.is_empty() {
+        return first_in_order(Box::new(Numbers(Cow::Owned(keys))), None, shown, false, sorter);
     }
-    let mut indices = if others.is_empty() {
-        Box::new(Numbers(Cow::Owned(keys))).order(of, sorter).map_err(failed)?
+    let mut indices: Vec<u32> = if select::pays(shown, keys.len()) {
+        // The other columns decide which of the rows whose keys equal the last one are shown.
+        let positions = select::up_to(&keys, shown);
+        keys = positions.iter().map(|&i| keys[i as usize]).collect();
+        positions
     } else {
-        let mut indices = of.unwrap_or_else(|| (0..keys.len() as u32).collect());
-        sorter.sort_pairs(&mut keys, &mut indices).map_err(failed)?;
-        ties::settle(&keys, &mut indices, others, shown, sorter)?;
-        indices
+        (0..keys.len() as u32).collect()
     };
+    sorter.facing(false).sort_pairs(&mut keys, &mut indices).map_err(failed)?;
+    ties::settle(&keys, &mut indices, others, shown, sorter)?;
     indices.truncate(shown);
     Ok(indices)
 }

@@ -59,8 +59,8 @@
 //!
 //! - With nulls, the other values and their indices are copied: `n(K + 4)`, for strings `n(16 + 4)`. Numbers are then sorted as
 //!   [pairs](sortie::sort_pairs).
-//! - With a limit of at most an eighth of the values that are not null, a selection in O(n) finds the values up to the last one
-//!   within the limit, with all that equal it. Only those are copied and sorted.
+//! - With a limit of at most an eighth of the values that are not null, a selection in O(n) finds those within the limit. Only
+//!   they are copied and sorted.
 //! - [`lexsort_to_indices`] of several columns sorts the runs of a run-end encoded array, and holds 4 bytes for each row.
 //!
 //! # Features

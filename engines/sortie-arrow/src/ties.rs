@@ -5,11 +5,10 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, UInt32Array};
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::ArrowError;
-use sortie::Sorter;
 
-use crate::SortColumn;
-use crate::sorter::failed;
+use crate::keys::{Strings, first_in_order};
 use crate::take::take;
+use crate::{ArrowSorter, SortColumn};
 
 /// Ties of at least this many rows are sorted as strings, smaller ones by comparison. An estimate, not tuned.
 const SORTED_AS_STRINGS: usize = 64;
@@ -21,7 +20,7 @@ pub(crate) fn settle<K: PartialEq>(
     indices: &mut [u32],
     others: &[SortColumn],
     shown: usize,
-    sorter: &Sorter,
+    sorter: &ArrowSorter,
 ) -> Result<(), ArrowError> {
     let ties = ties(keys, shown);
     if ties.is_empty() {
@@ -33,7 +32,7 @@ pub(crate) fn settle<K: PartialEq>(
     let (mut start, mut order) = (0, Vec::new());
     for tie in ties {
         let rows = start..start + tie.len();
-        argsort(&encoded, rows.clone(), &mut order, sorter)?;
+        argsort(&encoded, rows.clone(), shown - tie.start, &mut order, sorter)?;
         let before = &tied.values()[rows];
         indices[tie.clone()].iter_mut().zip(&order).for_each(|(index, &i)| *index = before[i as usize]);
         start += tie.len();
@@ -61,17 +60,23 @@ fn encoded(columns: &[SortColumn], of: &UInt32Array) -> Result<Rows, ArrowError>
     RowConverter::new(columns.iter().map(field).collect())?.convert_columns(&taken)
 }
 
-/// Writes the order of some rows to `order`, as positions from the first of them.
-fn argsort(rows: &Rows, of: Range<usize>, order: &mut Vec<u32>, sorter: &Sorter) -> Result<(), ArrowError> {
-    let row = |i: u32| rows.row(of.start + i as usize).data();
-    order.clear();
-    order.extend(0..of.len() as u32);
+/// Writes the order of some rows, at least of the first `shown`, to `order`, as positions from the first of them.
+fn argsort(
+    rows: &Rows,
+    of: Range<usize>,
+    shown: usize,
+    order: &mut Vec<u32>,
+    sorter: &ArrowSorter,
+) -> Result<(), ArrowError> {
     if of.len() < SORTED_AS_STRINGS {
+        let row = |i: u32| rows.row(of.start + i as usize).data();
+        order.clear();
+        order.extend(0..of.len() as u32);
         order.sort_by(|&a, &b| row(a).cmp(row(b)));
         return Ok(());
     }
-    let strings: Vec<&[u8]> = order.iter().map(|&i| row(i)).collect();
-    sorter.argsort_strings(&strings, order).map_err(failed)?;
+    let strings = Strings(of.map(|i| rows.row(i).data()).collect());
+    *order = first_in_order(Box::new(strings), None, shown, false, sorter)?;
     Ok(())
 }
 

@@ -12,9 +12,9 @@ use arrow_ord::sort::LexicographicalComparator;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SortOptions, UnionFields};
 use sortie_arrow::{SortColumn, lexsort, lexsort_to_indices, sort_batch};
 
-use crate::check;
 use crate::generate::{Cell, array};
-use crate::tables;
+use crate::tables::{self, column};
+use crate::{check, expected};
 
 const OPTIONS: [SortOptions; 4] = [
     SortOptions { descending: false, nulls_first: false },
@@ -140,6 +140,26 @@ fn runs_may_have_any_number_of_rows() {
     let first = sortie_arrow::sort_limit(&many_rows(), None, Some((1 << 32) + 5)).unwrap();
     let first = first.as_any().downcast_ref::<RunArray<Int64Type>>().unwrap();
     assert_eq!(first.run_ends().values(), &[1 << 32, (1 << 32) + 5]);
+}
+
+/// All values equal the last one within the limit, or most do.
+#[test]
+fn a_limit_takes_the_first_of_equal_values() {
+    let cells: Vec<Cell> = (0..20_000u16).map(|i| (i % 9 != 0).then_some(64 + i / 7 % 3)).collect();
+    for data_type in [DataType::Int64, DataType::Utf8, DataType::Decimal256(70, 2)] {
+        let array = array(&data_type, &cells);
+        for options in OPTIONS {
+            let expected = expected(&array, options, None);
+            for limit in [1, 900, 2300, 2400] {
+                let indices = sortie_arrow::sort_to_indices(&array, Some(options), Some(limit)).unwrap();
+                assert!(*indices.values() == expected[..limit], "{data_type}, {options:?}, {limit}");
+            }
+            // The second column does not fit beside the first, so it is not packed.
+            let first = column(&data_type, &cells, options);
+            let second = column(&DataType::Decimal256(70, 2), &cells, options);
+            tables::check(&[first, second], Some(900));
+        }
+    }
 }
 
 #[test]
