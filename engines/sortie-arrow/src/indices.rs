@@ -31,13 +31,12 @@ pub(crate) fn sort_to_indices(
     }
     let source = Source::of(array, options, sorter)?;
     let keys = source.keys(values.as_deref());
-    let mut indices = first_in_order(keys, values, shown_values, options.descending, sorter)?;
-    if options.nulls_first {
-        indices.splice(0..0, nulls.iter().copied());
-    } else {
-        indices.extend_from_slice(nulls);
-    }
-    Ok(indices)
+    let indices = first_in_order(keys, values, shown_values, options.descending, sorter)?;
+    Ok(match (nulls, options.nulls_first) {
+        ([], _) => indices,
+        (_, true) => [nulls, &indices].concat(),
+        (_, false) => [&indices[..], nulls].concat(),
+    })
 }
 
 /// The indices of an array's values and of its nulls, both ascending. A dictionary key of a null value is a null.

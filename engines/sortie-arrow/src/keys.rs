@@ -137,9 +137,7 @@ pub(crate) fn first_in_order<'a>(
 ) -> Result<Vec<u32>, ArrowError> {
     let sorter = sorter.facing(descending);
     if !select::pays(shown, keys.len()) {
-        let mut indices = keys.order(of, sorter).map_err(failed)?;
-        indices.truncate(shown);
-        return Ok(indices);
+        return Ok(shortened(keys.order(of, sorter).map_err(failed)?, shown));
     }
     let positions = keys.first(shown, descending);
     let kept = keys.keep(&positions);
@@ -148,6 +146,15 @@ pub(crate) fn first_in_order<'a>(
         Some(of) => positions.iter().map(|&position| of[position as usize]).collect(),
     };
     kept.order(Some(of), sorter).map_err(failed)
+}
+
+/// The first `shown` indices, without the memory of the others if that is the greater part.
+pub(crate) fn shortened(mut indices: Vec<u32>, shown: usize) -> Vec<u32> {
+    indices.truncate(shown);
+    if indices.len() < indices.capacity() / 2 {
+        indices.shrink_to_fit();
+    }
+    indices
 }
 
 /// Replaces each position by the index of its key.

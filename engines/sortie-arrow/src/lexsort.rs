@@ -7,7 +7,7 @@ use arrow_array::{Array, UInt32Array};
 use arrow_schema::ArrowError;
 
 use crate::arrow_order::Code;
-use crate::keys::{Numbers, first_in_order};
+use crate::keys::{Numbers, first_in_order, shortened};
 use crate::pack::{Pack, Words};
 use crate::sorter::{failed, rows};
 use crate::source::Source;
@@ -88,6 +88,5 @@ fn ordered<K: Code>(
     };
     sorter.facing(false).sort_pairs(&mut keys, &mut indices).map_err(failed)?;
     ties::settle(&keys, &mut indices, others, shown, sorter)?;
-    indices.truncate(shown);
-    Ok(indices)
+    Ok(shortened(indices, shown))
 }

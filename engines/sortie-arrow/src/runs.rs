@@ -81,11 +81,12 @@ pub(crate) fn sort_to_indices(
 ) -> Result<Vec<u32>, ArrowError> {
     let runs = Runs::of(array);
     let (order, lengths) = runs.first(sorter, options, shown)?;
-    let indices = order.iter().zip(lengths).flat_map(|(&run, length)| {
+    let mut indices = Vec::with_capacity(shown);
+    for (run, length) in order.into_iter().zip(lengths) {
         let start = runs.start(run as usize) as u32;
-        start..start + length as u32
-    });
-    Ok(indices.collect())
+        indices.extend(start..start + length as u32);
+    }
+    Ok(indices)
 }
 
 /// An array of the same type with the first `shown` rows in order, at least one. Equal runs are not joined.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array, ListArray, RecordBatch,
-    RecordBatchOptions, RunArray, StringArray, UnionArray, new_empty_array,
+    RecordBatchOptions, RunArray, StringArray, UInt32Array, UnionArray, new_empty_array,
 };
 use arrow_buffer::{Buffer, OffsetBuffer};
 use arrow_ord::sort::LexicographicalComparator;
@@ -158,6 +158,41 @@ fn a_limit_takes_the_first_of_equal_values() {
             let first = column(&data_type, &cells, options);
             let second = column(&DataType::Decimal256(70, 2), &cells, options);
             tables::check(&[first, second], Some(900));
+        }
+    }
+}
+
+/// No result keeps memory for the indices that a limit drops.
+#[test]
+fn indices_take_little_more_memory_than_they_need() {
+    let cells: Vec<Cell> = (0..8000).map(|i| (i % 9 != 0).then_some(i)).collect();
+    let without_nulls: Vec<Cell> = (0..8000).map(Some).collect();
+    let ends = |ends| Arc::new(Field::new("run_ends", ends, false));
+    let values = |values| Arc::new(Field::new("values", values, true));
+    let types = [
+        DataType::Int64,
+        DataType::Utf8,
+        DataType::List(values(DataType::Int64)),
+        DataType::RunEndEncoded(ends(DataType::Int32), values(DataType::Int64)),
+    ];
+    let check = |what: &str, indices: &UInt32Array, limit: usize| {
+        assert_eq!(indices.len(), limit);
+        let capacity = indices.values().inner().capacity() / size_of::<u32>();
+        assert!(capacity <= 2 * limit, "{what}: {capacity} for {limit}");
+    };
+    for data_type in types {
+        for cells in [&cells, &without_nulls] {
+            for options in [OPTIONS[0], OPTIONS[1]] {
+                for limit in [50, 500, 2000, 5000] {
+                    let column = column(&data_type, cells, options);
+                    let sorted =
+                        sortie_arrow::sort_to_indices(&column.values, Some(options), Some(limit)).unwrap();
+                    check(&format!("{data_type}"), &sorted, limit);
+                    let last = by(UInt32Array::from_iter_values(0..8000));
+                    let sorted = lexsort_to_indices(&[column, last], Some(limit)).unwrap();
+                    check(&format!("{data_type} of two columns"), &sorted, limit);
+                }
+            }
         }
     }
 }
