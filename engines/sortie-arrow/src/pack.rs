@@ -39,6 +39,7 @@ impl Pack {
     /// Whether the columns so far suffice for nearly all rows: there are many, and no two of a sample have equal numbers.
     pub(crate) fn tells_rows_apart(&self) -> bool {
         match &self.words {
+            _ if self.used == 0 => false,
             Words::Narrow(words) => are_distinct(words),
             Words::Wide(words) => are_distinct(words),
         }
