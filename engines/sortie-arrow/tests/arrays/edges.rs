@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array, ListArray, RecordBatch,
-    RecordBatchOptions, RunArray, StringArray, UInt32Array, UnionArray, new_empty_array,
+    Array, ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array, ListArray, NullArray,
+    RecordBatch, RecordBatchOptions, RunArray, StringArray, UInt32Array, UnionArray, new_empty_array,
 };
 use arrow_buffer::{Buffer, OffsetBuffer};
 use arrow_ord::sort::LexicographicalComparator;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SortOptions, UnionFields};
-use sortie_arrow::{SortColumn, lexsort, lexsort_to_indices, sort_batch};
+use sortie_arrow::{ArrowSorter, SortColumn, lexsort, lexsort_to_indices, sort_batch};
 
 use crate::generate::{Cell, array};
 use crate::tables::{self, column};
-use crate::{check, expected};
+use crate::{check, expected, taken};
 
 const OPTIONS: [SortOptions; 4] = [
     SortOptions { descending: false, nulls_first: false },
@@ -129,6 +129,28 @@ fn many_rows() -> RunArray<Int64Type> {
     RunArray::try_new(&ends, &StringArray::from(vec!["b", "a"])).unwrap()
 }
 
+#[test]
+fn more_rows_than_indices_are_an_error() {
+    let nulls = NullArray::new(1 << 32);
+    let batch = RecordBatch::try_from_iter([("n", Arc::new(nulls.clone()) as ArrayRef)]).unwrap();
+    let columns = [by(nulls.clone()), by(nulls.clone())];
+    let errors = [
+        sortie_arrow::sort(&nulls, None).err(),
+        sortie_arrow::sort_limit(&nulls, None, Some(5)).err(),
+        sortie_arrow::sort_to_indices(&nulls, None, Some(5)).err(),
+        sortie_arrow::rank(&nulls, None).err(),
+        lexsort_to_indices(&columns, Some(5)).err(),
+        lexsort(&columns[..1], None).err(),
+        sort_batch(&batch, &columns, None).err(),
+        sortie_arrow::sort_to_indices(&many_rows(), None, None).err(),
+        sortie_arrow::rank(&many_rows(), None).err(),
+    ];
+    for (i, error) in errors.into_iter().enumerate() {
+        let Some(ArrowError::ComputeError(message)) = error else { panic!("call {i}: {error:?}") };
+        assert!(message.contains("rows do not fit in 32 bits; sort the rows in parts"), "{message}");
+    }
+}
+
 /// A sort of runs needs no indices of rows.
 #[test]
 fn runs_may_have_any_number_of_rows() {
@@ -197,6 +219,32 @@ fn indices_take_little_more_memory_than_they_need() {
     }
 }
 
+/// From 65,536 rows on, a sample decides whether another column is packed. The first column tells nearly all rows apart; in one
+/// table, a sample finds rows that it does not.
+#[test]
+fn columns_after_a_sample_decide_the_last_ties() {
+    let rows = 70_000;
+    let mut rng = fastrand::Rng::with_seed(4);
+    let mut numbers: Vec<i64> = (0..rows).map(|_| rng.i64(..)).collect();
+    for _ in 0..20 {
+        let (from, to) = (rng.usize(..rows), rng.usize(..rows));
+        numbers[to] = numbers[from];
+    }
+    let mut with_many = numbers.clone();
+    with_many[1000..5000].fill(numbers[5]);
+    let bytes = by(Int32Array::from_iter_values((0..rows as i32).map(|i| i % 2)));
+    let texts: Vec<Cell> = (0..rows).map(|_| (rng.u8(..) > 9).then(|| rng.u16(..))).collect();
+    for options in OPTIONS {
+        let last = column(&DataType::Utf8, &texts, options);
+        for numbers in [&numbers, &with_many] {
+            let columns = [by(Int64Array::from(numbers.clone())), bytes.clone(), last.clone()];
+            for limit in [None, Some(3000)] {
+                tables::check(&columns, limit);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_batch_without_columns_to_sort_by_is_an_error() {
     let batch =
@@ -214,4 +262,40 @@ fn a_batch_without_columns_keeps_its_rows() {
     let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &rows).unwrap();
     let by = [by(Int32Array::from(vec![2, 3, 1]))];
     assert_eq!(sort_batch(&batch, &by, Some(2)).unwrap().num_rows(), 2);
+}
+
+/// The methods are the functions, with any choice of threads.
+#[test]
+fn a_sorter_has_the_functions_as_methods() {
+    let cells: Vec<Cell> =
+        (0..5000).map(|i: u16| (i % 13 != 4).then_some(i.wrapping_mul(40_503) % 900)).collect();
+    for threads in [1, 2] {
+        let sorter = ArrowSorter::new(sortie::Sorter::builder().threads(threads)).unwrap();
+        for data_type in [DataType::Float64, DataType::Utf8] {
+            for options in OPTIONS {
+                let first = column(&data_type, &cells, options);
+                let (array, options) = (&first.values, first.options);
+                let indices = expected(array, options.unwrap(), None);
+                assert_eq!(&sorter.sort(array, options).unwrap(), &taken(array, &indices));
+                let limited = sorter.sort_limit(array, options, Some(9)).unwrap();
+                assert_eq!(&limited, &taken(array, &indices[..9]));
+                let found = sorter.sort_to_indices(array, options, Some(900)).unwrap();
+                assert_eq!(found.values().to_vec(), indices[..900]);
+                let ranks = sorter.rank(array, options).unwrap();
+                assert_eq!(ranks, sortie_arrow::rank(array, options).unwrap());
+
+                let columns = [first.clone(), by(UInt32Array::from_iter_values((0..5000).rev()))];
+                let indices = tables::expected(&columns, Some(70));
+                let found = sorter.lexsort_to_indices(&columns, Some(70)).unwrap();
+                assert_eq!(found.values().to_vec(), indices);
+                let sorted = sorter.lexsort(&columns, Some(70)).unwrap();
+                assert_eq!(&sorted[1], &taken(&columns[1].values, &indices));
+                let batch = RecordBatch::try_from_iter([("first", array.clone())]).unwrap();
+                let sorted = sorter.sort_batch(&batch, &columns, Some(70)).unwrap();
+                assert_eq!(sorted.column(0), &taken(array, &indices));
+            }
+        }
+    }
+    let error = ArrowSorter::new(sortie::Sorter::builder().threads(0)).unwrap_err();
+    assert!(matches!(error, ArrowError::ExternalError(_)), "{error}");
 }
