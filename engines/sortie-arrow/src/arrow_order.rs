@@ -32,7 +32,7 @@ pub(crate) trait Native: ArrowNativeType {
 }
 
 /// What Sortie sorts in place of a number.
-pub(crate) trait Code: sortie::Key + Copy + Ord + Default + 'static {
+pub(crate) trait Code: sortie::Key + Copy + Ord + 'static {
     /// Whether different codes have different [numbers](Code::number).
     const IS_NUMBER: bool = true;
 

@@ -3,10 +3,10 @@
 use arrow_array::Array;
 use arrow_schema::{ArrowError, DataType, SortOptions};
 
-use crate::keys::Keys;
-use crate::sorter::{failed, rows};
+use crate::keys::first_in_order;
+use crate::sorter::rows;
 use crate::source::Source;
-use crate::{ArrowSorter, runs, select};
+use crate::{ArrowSorter, runs};
 
 pub(crate) fn sort_to_indices(
     sorter: &ArrowSorter,
@@ -31,38 +31,12 @@ pub(crate) fn sort_to_indices(
     }
     let source = Source::of(array, options, sorter)?;
     let keys = source.keys(values.as_deref());
-    let mut indices = first(keys, values, shown_values, options.descending, sorter)?;
-    if options.nulls_first {
-        indices.splice(0..0, nulls.iter().copied());
-    } else {
-        indices.extend_from_slice(nulls);
-    }
-    Ok(indices)
-}
-
-/// The first `shown` indices in the order of the keys.
-fn first<'a>(
-    keys: Box<dyn Keys<'a> + 'a>,
-    of: Option<Vec<u32>>,
-    shown: usize,
-    descending: bool,
-    sorter: &ArrowSorter,
-) -> Result<Vec<u32>, ArrowError> {
-    let sorter = sorter.facing(descending);
-    if !select::pays(shown, keys.len()) {
-        let mut indices = keys.order(of, sorter).map_err(failed)?;
-        indices.truncate(shown);
-        return Ok(indices);
-    }
-    let positions = keys.up_to(shown, descending);
-    let kept = keys.keep(&positions);
-    let of = match of {
-        None => positions,
-        Some(of) => positions.iter().map(|&position| of[position as usize]).collect(),
-    };
-    let mut indices = kept.order(Some(of), sorter).map_err(failed)?;
-    indices.truncate(shown);
-    Ok(indices)
+    let indices = first_in_order(keys, values, shown_values, options.descending, sorter)?;
+    Ok(match (nulls, options.nulls_first) {
+        ([], _) => indices,
+        (_, true) => [nulls, &indices].concat(),
+        (_, false) => [&indices[..], nulls].concat(),
+    })
 }
 
 /// The indices of an array's values and of its nulls, both ascending. A dictionary key of a null value is a null.

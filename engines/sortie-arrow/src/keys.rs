@@ -3,20 +3,21 @@
 use std::borrow::Cow;
 
 use arrow_buffer::NullBuffer;
-use arrow_schema::SortOptions;
+use arrow_schema::{ArrowError, SortOptions};
 use sortie::{Error, Sorter};
 
 use crate::arrow_order::Code;
 use crate::pack::Pack;
-use crate::select;
+use crate::sorter::failed;
+use crate::{ArrowSorter, select};
 
 /// The keys of some or all values of an array. A position is a place among the keys, an index one in the array. `of` holds the
 /// index of each key, ascending, or is `None` if positions and indices are the same. All orders are stable.
 pub(crate) trait Keys<'a> {
     fn len(&self) -> usize;
 
-    /// The positions of all keys that are not after the `k`-th in order. Positions ascend.
-    fn up_to(&self, k: usize, descending: bool) -> Vec<u32>;
+    /// The positions of the first `k` keys in order. Positions ascend.
+    fn first(&self, k: usize, descending: bool) -> Vec<u32>;
 
     /// The keys at these positions.
     fn keep(&self, positions: &[u32]) -> Box<dyn Keys<'a> + 'a>;
@@ -40,8 +41,8 @@ impl<'a, C: Code> Keys<'a> for Numbers<'a, C> {
         self.0.len()
     }
 
-    fn up_to(&self, k: usize, descending: bool) -> Vec<u32> {
-        select::up_to(&self.0, k, descending)
+    fn first(&self, k: usize, descending: bool) -> Vec<u32> {
+        select::first(&self.0, k, descending)
     }
 
     fn keep(&self, positions: &[u32]) -> Box<dyn Keys<'a> + 'a> {
@@ -84,8 +85,8 @@ impl<'a> Keys<'a> for Strings<'a> {
         self.0.len()
     }
 
-    fn up_to(&self, k: usize, descending: bool) -> Vec<u32> {
-        select::up_to(&self.0, k, descending)
+    fn first(&self, k: usize, descending: bool) -> Vec<u32> {
+        select::first(&self.0, k, descending)
     }
 
     fn keep(&self, positions: &[u32]) -> Box<dyn Keys<'a> + 'a> {
@@ -124,6 +125,36 @@ impl<'a> Keys<'a> for Strings<'a> {
         };
         pack.push(&numbers, nulls, options) && longest <= LONGEST_IN_A_NUMBER
     }
+}
+
+/// The first `shown` indices in the order of the keys.
+pub(crate) fn first_in_order<'a>(
+    keys: Box<dyn Keys<'a> + 'a>,
+    of: Option<Vec<u32>>,
+    shown: usize,
+    descending: bool,
+    sorter: &ArrowSorter,
+) -> Result<Vec<u32>, ArrowError> {
+    let sorter = sorter.facing(descending);
+    if !select::pays(shown, keys.len()) {
+        return Ok(shortened(keys.order(of, sorter).map_err(failed)?, shown));
+    }
+    let positions = keys.first(shown, descending);
+    let kept = keys.keep(&positions);
+    let of = match of {
+        None => positions,
+        Some(of) => positions.iter().map(|&position| of[position as usize]).collect(),
+    };
+    kept.order(Some(of), sorter).map_err(failed)
+}
+
+/// The first `shown` indices, without the memory of the others if that is the greater part.
+pub(crate) fn shortened(mut indices: Vec<u32>, shown: usize) -> Vec<u32> {
+    indices.truncate(shown);
+    if indices.len() < indices.capacity() / 2 {
+        indices.shrink_to_fit();
+    }
+    indices
 }
 
 /// Replaces each position by the index of its key.

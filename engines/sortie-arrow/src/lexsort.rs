@@ -4,15 +4,14 @@
 use std::borrow::Cow;
 
 use arrow_array::{Array, UInt32Array};
-use arrow_row::{RowConverter, SortField};
-use arrow_schema::{ArrowError, DataType};
-use sortie::Sorter;
+use arrow_schema::ArrowError;
 
 use crate::arrow_order::Code;
-use crate::keys::{Keys, Numbers};
+use crate::keys::{Numbers, first_in_order, shortened};
 use crate::pack::{Pack, Words};
 use crate::sorter::{failed, rows};
-use crate::source::{Source, has_union};
+use crate::source::Source;
+use crate::types::{can_sort, has_rows};
 use crate::{ArrowSorter, SortColumn, select, ties};
 
 pub(crate) fn lexsort_to_indices(
@@ -21,14 +20,14 @@ pub(crate) fn lexsort_to_indices(
     limit: Option<usize>,
 ) -> Result<UInt32Array, ArrowError> {
     let Some(first) = columns.first() else {
-        return Err(ArrowError::InvalidArgumentError("Sort requires at least one column".into()));
+        return Err(ArrowError::InvalidArgumentError("a sort needs at least one column to sort by".into()));
     };
     let rows = rows(&first.values)? as usize;
     if columns.iter().any(|column| column.values.len() != rows) {
         return Err(ArrowError::ComputeError("lexical sort columns have different row counts".into()));
     }
     if let [column] = columns
-        && !has_union(column.values.data_type())
+        && can_sort(column.values.data_type())
     {
         return sorter.sort_to_indices(&column.values, column.options, limit);
     }
@@ -41,15 +40,10 @@ pub(crate) fn lexsort_to_indices(
     }
     let (words, others) = packed(sorter, columns, rows)?;
     let indices = match words {
-        Words::Narrow(keys) => ordered(keys, others, shown, sorter.facing(false)),
-        Words::Wide(keys) => ordered(keys, others, shown, sorter.facing(false)),
+        Words::Narrow(keys) => ordered(keys, others, shown, sorter),
+        Words::Wide(keys) => ordered(keys, others, shown, sorter),
     };
     indices.map(UInt32Array::from)
-}
-
-/// Whether `arrow-row` has rows for this type, with the order of `arrow-ord`.
-fn has_rows(data_type: &DataType) -> bool {
-    RowConverter::supports_fields(&[SortField::new(data_type.clone())]) && !has_union(data_type)
 }
 
 /// The leading columns as one number for each row, and the columns that are not wholly packed. Packing stops early if the columns
@@ -79,22 +73,20 @@ fn ordered<K: Code>(
     mut keys: Vec<K>,
     others: &[SortColumn],
     shown: usize,
-    sorter: &Sorter,
+    sorter: &ArrowSorter,
 ) -> Result<Vec<u32>, ArrowError> {
-    let mut of = None;
-    if select::pays(shown, keys.len()) {
-        let positions = select::up_to(&keys, shown, false);
-        keys = positions.iter().map(|&i| keys[i as usize]).collect();
-        of = Some(positions);
+    if others.is_empty() {
+        return first_in_order(Box::new(Numbers(Cow::Owned(keys))), None, shown, false, sorter);
     }
-    let mut indices = if others.is_empty() {
-        Box::new(Numbers(Cow::Owned(keys))).order(of, sorter).map_err(failed)?
+    let mut indices: Vec<u32> = if select::pays(shown, keys.len()) {
+        // The other columns decide which of the rows whose keys equal the last one are shown.
+        let positions = select::up_to(&keys, shown);
+        keys = positions.iter().map(|&i| keys[i as usize]).collect();
+        positions
     } else {
-        let mut indices = of.unwrap_or_else(|| (0..keys.len() as u32).collect());
-        sorter.sort_pairs(&mut keys, &mut indices).map_err(failed)?;
-        ties::settle(&keys, &mut indices, others, shown, sorter)?;
-        indices
+        (0..keys.len() as u32).collect()
     };
-    indices.truncate(shown);
-    Ok(indices)
+    sorter.facing(false).sort_pairs(&mut keys, &mut indices).map_err(failed)?;
+    ties::settle(&keys, &mut indices, others, shown, sorter)?;
+    Ok(shortened(indices, shown))
 }

@@ -29,8 +29,10 @@
 //! - More types are sorted and ranked: structs, maps, lists of nested types, and dictionaries of any values that can be sorted.
 //!   Nested values are encoded by `arrow-row`.
 //! - [`sort_to_indices`] refuses unions, as `arrow-ord` does. [`lexsort_to_indices`] passes the call to `arrow-ord` if a column
-//!   has unions, or if one of several columns has dictionaries of nested values. Those sorts are not stable and use one thread.
-//! - Indices have 32 bits. An array of more than 2^32 - 1 rows is an error, except for [`sort`] of numbers and booleans.
+//!   has unions or nested types that `arrow-row` cannot encode, such as lists of dictionaries of lists, or if one of several
+//!   columns has dictionaries of nested values. Those sorts are not stable and use one thread.
+//! - Indices have 32 bits. An array of more than 2^32 - 1 rows is an error, except for [`sort`] of numbers, booleans and run-end
+//!   encoded arrays.
 //! - If the system refuses the scratch memory of a sort, that is an error. For results and the copies in the table below, the
 //!   process aborts, as everywhere in Rust.
 //! - `partial_sort`, `partition_validity` and `LexicographicalComparator` are only in `arrow-ord`.
@@ -51,15 +53,15 @@
 //! | `FixedSizeBinary` up to 16 bytes | `8n` up to 8 bytes, else `16n` | `argsort` |
 //! | strings, views, binary, longer `FixedSizeBinary` | `16n` | `argsort` of strings |
 //! | dictionaries | `4n`, and a sort of the dictionary's values | `argsort` |
-//! | dictionaries of numbers or strings, with more values than rows | the value of each row, and the copy for their type | that of the values |
+//! | dictionaries of numbers or strings, with more values than rows | `4n`, and the copy for their type | that of the values |
 //! | lists, structs, maps | `16n`, and the rows of `arrow-row` | `argsort` of strings |
 //! | run-end encoded | 8 bytes a run, and a sort of the runs' values | that of the values |
 //!
 //! - With nulls, the other values and their indices are copied: `n(K + 4)`, for strings `n(16 + 4)`. Numbers are then sorted as
 //!   [pairs](sortie::sort_pairs).
-//! - With a limit of at most an eighth of the values that are not null, a selection in O(n) finds the values up to the last one
-//!   within the limit, with all that equal it. Only those are copied and sorted.
-//! - [`rank()`], and [`lexsort_to_indices`] of several columns, expand run-end encoded arrays: they hold a value for each row.
+//! - With a limit of at most an eighth of the values that are not null, a selection in O(n) finds those within the limit. Only
+//!   they are copied and sorted.
+//! - [`lexsort_to_indices`] of several columns sorts the runs of a run-end encoded array, and holds 4 bytes for each row.
 //!
 //! # Features
 //!
@@ -79,7 +81,9 @@ mod runs;
 mod select;
 mod sorter;
 mod source;
+mod take;
 mod ties;
+mod types;
 mod values;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array};
@@ -114,7 +118,8 @@ pub use sortie::{Enabled, enable_gpu};
 /// ```
 ///
 /// # Errors
-/// As [`sort_to_indices`], but numbers and booleans may have any number of rows; the errors of `take`.
+/// As [`sort_to_indices`], but numbers, booleans and run-end encoded arrays may have any number of rows, the latter in at most
+/// 2^32 - 1 runs; the errors of `take`.
 pub fn sort(values: &dyn Array, options: Option<SortOptions>) -> Result<ArrayRef, ArrowError> {
     ArrowSorter::shared().sort(values, options)
 }
@@ -228,8 +233,7 @@ pub fn lexsort(columns: &[SortColumn], limit: Option<usize>) -> Result<Vec<Array
 ///
 /// # Errors
 /// [`ArrowError::InvalidArgumentError`] without columns; [`ArrowError::ComputeError`] if they differ in length or have more than
-/// 2^32 - 1 rows; [`ArrowError::MemoryError`] if the system refuses scratch memory; for one column also those of
-/// [`sort_to_indices`].
+/// 2^32 - 1 rows; [`ArrowError::MemoryError`] if the system refuses scratch memory; those of `arrow-ord` where it gets the call.
 pub fn lexsort_to_indices(columns: &[SortColumn], limit: Option<usize>) -> Result<UInt32Array, ArrowError> {
     ArrowSorter::shared().lexsort_to_indices(columns, limit)
 }
@@ -255,8 +259,8 @@ pub fn lexsort_to_indices(columns: &[SortColumn], limit: Option<usize>) -> Resul
 /// ```
 ///
 /// # Errors
-/// As [`lexsort_to_indices`]; [`ArrowError::InvalidArgumentError`] if the columns and the batch differ in length; the errors of
-/// `take`.
+/// [`ArrowError::InvalidArgumentError`] without columns to sort by, or if they and the batch differ in length; for others, see
+/// [`lexsort_to_indices`]; the errors of `take`.
 pub fn sort_batch(
     batch: &RecordBatch,
     columns: &[SortColumn],
@@ -268,7 +272,7 @@ pub fn sort_batch(
 /// The rank of each value: how many values are not after it. Equal values share the highest of their ranks, and so do nulls.
 ///
 /// Besides the result, this takes 5 bytes a value and a sort. Numbers are copied and sorted as [pairs](sortie::sort_pairs) with
-/// their indices. For other values, see the [crate](crate#time-and-memory).
+/// their indices. For other values, see the [crate](crate#time-and-memory). Of a run-end encoded array, only the runs are sorted.
 ///
 /// ```
 /// use arrow_array::StringArray;

@@ -9,8 +9,11 @@ use arrow_schema::SortOptions;
 
 use crate::arrow_order::Code;
 
-/// How many rows are sampled to decide whether the columns so far suffice. An estimate, not tuned.
-const SAMPLE: usize = 4096;
+/// How many rows are sampled to decide whether the columns so far suffice, times the square root of the number of rows. Twice the
+/// root finds equal rows in 86% of tables whose first column has random integers with as many possible values as there are rows,
+/// and in 12% of those with 16 times as many. To stop after such a column takes 1.13 to 2.06 of the time of 10^6 rows in the former,
+/// and 0.34 (strings follow) to 1.19 (one column of numbers follows) in the latter.
+const SAMPLE: usize = 2;
 /// Fewer rows are not sampled.
 const SAMPLED_FROM: usize = 1 << 16;
 
@@ -39,6 +42,7 @@ impl Pack {
     /// Whether the columns so far suffice for nearly all rows: there are many, and no two of a sample have equal numbers.
     pub(crate) fn tells_rows_apart(&self) -> bool {
         match &self.words {
+            _ if self.used == 0 => false,
             Words::Narrow(words) => are_distinct(words),
             Words::Wide(words) => are_distinct(words),
         }
@@ -84,7 +88,7 @@ fn are_distinct<W: Ord + Copy>(words: &[W]) -> bool {
         let row = (((state >> 32) * words.len() as u64) >> 32) as usize;
         (words[row], row)
     };
-    let mut sample: Vec<(W, usize)> = (0..SAMPLE).map(&mut draw).collect();
+    let mut sample: Vec<(W, usize)> = (0..SAMPLE * words.len().isqrt()).map(&mut draw).collect();
     sample.sort_unstable();
     sample.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[0].1 == pair[1].1)
 }

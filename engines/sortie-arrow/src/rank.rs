@@ -1,18 +1,21 @@
 //! The rank of each value: how many are not after it.
 
 use arrow_array::Array;
-use arrow_schema::{ArrowError, SortOptions};
+use arrow_schema::{ArrowError, DataType, SortOptions};
 
-use crate::ArrowSorter;
 use crate::indices::Split;
 use crate::sorter::{failed, rows};
 use crate::source::Source;
+use crate::{ArrowSorter, runs};
 
 pub(crate) fn rank(
     sorter: &ArrowSorter,
     array: &dyn Array,
     options: SortOptions,
 ) -> Result<Vec<u32>, ArrowError> {
+    if let DataType::RunEndEncoded(_, _) = array.data_type() {
+        return runs::ranks_of_rows(sorter, array, options);
+    }
     let rows = rows(array)?;
     let Split { values, nulls } = Split::of(array);
     let nulls = nulls.len() as u32;

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use arrow_array::types::RunEndIndexType;
-use arrow_array::{
-    Array, ArrayRef, PrimitiveArray, RunArray, UInt32Array, downcast_run_array, make_array, new_empty_array,
-};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, RunArray, UInt32Array, downcast_run_array, make_array};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{ArrowError, SortOptions};
-use arrow_select::take::take;
 
 use crate::sorter::rows;
-use crate::{ArrowSorter, indices};
+use crate::take::take;
+use crate::{ArrowSorter, indices, rank};
 
 /// The runs of an array.
 struct Runs {
@@ -38,6 +36,18 @@ impl Runs {
         if run == 0 { 0 } else { self.ends[run - 1] }
     }
 
+    /// How many rows a run has: at least one.
+    fn len(&self, run: usize) -> usize {
+        self.ends[run] - self.start(run)
+    }
+
+    /// A number for each row: that of its run.
+    fn expanded(&self, of_runs: impl Iterator<Item = u32>) -> Vec<u32> {
+        let mut of_rows = Vec::with_capacity(self.ends.last().copied().unwrap_or(0));
+        self.ends.iter().zip(of_runs).for_each(|(&end, number)| of_rows.resize(end, number));
+        of_rows
+    }
+
     /// The runs that hold the first `shown` rows in order, and how many of those rows each has.
     fn first(
         &self,
@@ -45,13 +55,12 @@ impl Runs {
         options: SortOptions,
         shown: usize,
     ) -> Result<(Vec<u32>, Vec<usize>), ArrowError> {
-        // Each run has at least one row, so no more than `shown` runs are needed.
+        // No more runs are needed, and fewer if runs are long.
         let mut order = indices::sort_to_indices(sorter, self.values.as_ref(), options, Some(shown))?;
         let mut left = shown;
         let mut lengths: Vec<usize> = Vec::with_capacity(order.len());
         for &run in &order {
-            let run = run as usize;
-            let length = left.min(self.ends[run] - self.start(run));
+            let length = left.min(self.len(run as usize));
             if length == 0 {
                 break;
             }
@@ -72,27 +81,24 @@ pub(crate) fn sort_to_indices(
 ) -> Result<Vec<u32>, ArrowError> {
     let runs = Runs::of(array);
     let (order, lengths) = runs.first(sorter, options, shown)?;
-    let indices = order.iter().zip(lengths).flat_map(|(&run, length)| {
+    let mut indices = Vec::with_capacity(shown);
+    for (run, length) in order.into_iter().zip(lengths) {
         let start = runs.start(run as usize) as u32;
-        start..start + length as u32
-    });
-    Ok(indices.collect())
+        indices.extend(start..start + length as u32);
+    }
+    Ok(indices)
 }
 
-/// An array of the same type with the first `shown` rows in order. Equal runs are not joined.
+/// An array of the same type with the first `shown` rows in order, at least one. Equal runs are not joined.
 pub(crate) fn sort(
     sorter: &ArrowSorter,
     array: &dyn Array,
     options: SortOptions,
     shown: usize,
 ) -> Result<ArrayRef, ArrowError> {
-    if shown == 0 || array.is_empty() {
-        return Ok(new_empty_array(array.data_type()));
-    }
-    rows(array)?;
     let runs = Runs::of(array);
     let (order, lengths) = runs.first(sorter, options, shown)?;
-    let values = take(&runs.values, &UInt32Array::from(order), None)?;
+    let values = take(&runs.values, &UInt32Array::from(order))?;
     let ends = downcast_run_array!(
         array => ends_of_type(array, &lengths),
         other => unreachable!("{other} has no runs"),
@@ -112,12 +118,33 @@ fn ends_of_type<R: RunEndIndexType>(_: &RunArray<R>, lengths: &[usize]) -> Array
     Arc::new(PrimitiveArray::<R>::from_iter_values(ends))
 }
 
-/// The array without runs, with a value for each row.
-pub(crate) fn expanded(array: &dyn Array) -> Result<ArrayRef, ArrowError> {
+/// The rank of each row. Only the runs are sorted.
+pub(crate) fn ranks_of_rows(
+    sorter: &ArrowSorter,
+    array: &dyn Array,
+    options: SortOptions,
+) -> Result<Vec<u32>, ArrowError> {
+    rows(array)?;
     let runs = Runs::of(array);
-    let mut run_of_row: Vec<u32> = Vec::with_capacity(array.len());
-    for (run, &end) in runs.ends.iter().enumerate() {
-        run_of_row.resize(end, run as u32);
-    }
-    take(&runs.values, &UInt32Array::from(run_of_row), None)
+    let ranks = rank::rank(sorter, &runs.values, options)?;
+    // How many rows have each rank among the runs, and then that rank or a lower one.
+    let mut rows = vec![0; ranks.len() + 1];
+    ranks.iter().enumerate().for_each(|(run, &rank)| rows[rank as usize] += runs.len(run) as u32);
+    let mut sum = 0;
+    rows.iter_mut().for_each(|rows| {
+        sum += *rows;
+        *rows = sum;
+    });
+    Ok(runs.expanded(ranks.iter().map(|&rank| rows[rank as usize])))
+}
+
+/// For each row, the rank of its run's value among the runs.
+pub(crate) fn ranks_of_values(
+    sorter: &ArrowSorter,
+    array: &dyn Array,
+    options: SortOptions,
+) -> Result<Vec<u32>, ArrowError> {
+    let runs = Runs::of(array);
+    let ranks = rank::rank(sorter, &runs.values, options)?;
+    Ok(runs.expanded(ranks.into_iter()))
 }

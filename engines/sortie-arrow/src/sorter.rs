@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array, new_empty_array};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, new_empty_array};
 use arrow_schema::{ArrowError, DataType, SortOptions};
-use arrow_select::take::{take, take_arrays, take_record_batch};
 use sortie::{Error, Sorter, SorterBuilder};
 
+use crate::take::take;
 use crate::{SortColumn, indices, lexsort, rank, runs, values};
 
 /// Sorts Arrow arrays with chosen threads, engine and memory limit. Its methods do what the functions of this crate do.
@@ -83,7 +83,7 @@ impl ArrowSorter {
             (Some(limit), DataType::RunEndEncoded(_, _)) => {
                 runs::sort(self, values, options.unwrap_or_default(), limit)
             }
-            _ => take(values, &self.sort_to_indices(values, options, limit)?, None),
+            _ => take(values, &self.sort_to_indices(values, options, limit)?),
         }
     }
 
@@ -106,8 +106,7 @@ impl ArrowSorter {
     /// As [`lexsort`](crate::lexsort()).
     pub fn lexsort(&self, columns: &[SortColumn], limit: Option<usize>) -> Result<Vec<ArrayRef>, ArrowError> {
         let indices = self.lexsort_to_indices(columns, limit)?;
-        let columns: Vec<ArrayRef> = columns.iter().map(|column| column.values.clone()).collect();
-        take_arrays(&columns, &indices, None)
+        columns.iter().map(|column| take(&column.values, &indices)).collect()
     }
 
     /// See [`lexsort_to_indices`](crate::lexsort_to_indices).
@@ -138,7 +137,12 @@ impl ArrowSorter {
                 "the batch has {rows} rows, a column to sort by has {other}; give each row a value"
             )));
         }
-        take_record_batch(batch, &self.lexsort_to_indices(columns, limit)?)
+        let indices = self.lexsort_to_indices(columns, limit)?;
+        let columns =
+            batch.columns().iter().map(|column| take(column, &indices)).collect::<Result<_, _>>()?;
+        // A batch without columns has rows too.
+        let rows = RecordBatchOptions::new().with_row_count(Some(indices.len()));
+        RecordBatch::try_new_with_options(batch.schema(), columns, &rows)
     }
 
     /// See [`rank`](crate::rank()).

@@ -1,23 +1,26 @@
 //! What an array is sorted by, in a form from which [`Keys`] can be borrowed.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, UInt32Array, downcast_primitive_array};
+use arrow_array::{Array, downcast_integer_array, downcast_primitive_array};
+use arrow_buffer::ArrowNativeType;
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::{ArrowError, DataType, SortOptions};
-use arrow_select::take::take;
 
 use crate::arrow_order::{Code, Native};
 use crate::keys::{Keys, Numbers, Strings};
+use crate::sorter::rows;
+use crate::types::{has_union, is_plain};
 use crate::{ArrowSorter, rank, runs};
 
 /// An array, or what replaces it in a sort. Where the array has nulls, keys are arbitrary.
 pub(crate) enum Source<'a> {
     Array(&'a dyn Array),
-    /// An array with the same order that has no dictionary and no runs.
-    Replaced(ArrayRef),
+    /// The values of a dictionary, and the index of each row's value.
+    Values(&'a dyn Array, Vec<u32>),
+    /// The rank of each row's value among the values of a dictionary or of runs.
+    Ranks(Vec<u32>),
     /// A row of bytes for each value, for nested types.
     Rows(Rows),
 }
@@ -36,9 +39,9 @@ impl<'a> Source<'a> {
         sorter: &ArrowSorter,
     ) -> Result<Source<'a>, ArrowError> {
         match array.data_type() {
-            DataType::Dictionary(_, _) => Ok(Source::Replaced(without_dictionary(array, options, sorter)?)),
-            DataType::RunEndEncoded(_, values) if is_plain(values.data_type()) => {
-                Ok(Source::Replaced(runs::expanded(array)?))
+            DataType::Dictionary(_, _) => of_dictionary(array, options, sorter),
+            DataType::RunEndEncoded(_, _) => {
+                Ok(Source::Ranks(runs::ranks_of_values(sorter, array, inner(options))?))
             }
             data_type if is_plain(data_type) => Ok(Source::Array(array)),
             data_type if has_union(data_type) => {
@@ -56,48 +59,47 @@ impl<'a> Source<'a> {
     pub(crate) fn keys(&self, of: Option<&[u32]>) -> Box<dyn Keys<'_> + '_> {
         match self {
             Source::Array(array) => keys_of_plain(*array, of),
-            Source::Replaced(array) => keys_of_plain(array.as_ref(), of),
+            Source::Values(values, indices) => match of {
+                None => keys_of_plain(*values, Some(indices)),
+                Some(of) => keys_of_plain(*values, Some(&gathered(indices, of))),
+            },
+            Source::Ranks(ranks) => numbers(ranks, of),
             Source::Rows(rows) => strings(rows.num_rows(), of, |i| rows.row(i).data()),
         }
     }
 }
 
-/// Whether a type contains unions. `arrow-ord` and `arrow-row` order unions with nulls differently.
-pub(crate) fn has_union(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Union(_, _) => true,
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _)
-        | DataType::Map(field, _)
-        | DataType::RunEndEncoded(_, field) => has_union(field.data_type()),
-        DataType::Struct(fields) => fields.iter().any(|field| has_union(field.data_type())),
-        DataType::Dictionary(_, values) => has_union(values),
-        _ => false,
-    }
-}
-
-/// Whether keys can be read from an array of this type without a replacement.
-fn is_plain(data_type: &DataType) -> bool {
-    !data_type.is_nested() && !matches!(data_type, DataType::Dictionary(_, _) | DataType::RunEndEncoded(_, _))
-}
-
-/// For each row the rank of its value. If the dictionary has more values than the array has rows, the value itself, because a
-/// rank would need a sort of the whole dictionary.
-fn without_dictionary(
-    array: &dyn Array,
+/// The ranks of a dictionary's values. If it has more values than the array has rows, the values themselves, because ranks would
+/// need a sort of the whole dictionary.
+fn of_dictionary<'a>(
+    array: &'a dyn Array,
     options: SortOptions,
     sorter: &ArrowSorter,
-) -> Result<ArrayRef, ArrowError> {
+) -> Result<Source<'a>, ArrowError> {
     let dictionary = array.as_any_dictionary();
     let values = dictionary.values();
+    rows(values)?;
+    let mut indices = indices_of_values(dictionary.keys());
     if values.len() > array.len() && is_plain(values.data_type()) {
-        return take(values, dictionary.keys(), None);
+        return Ok(Source::Values(values, indices));
     }
-    let ranks: ArrayRef = Arc::new(UInt32Array::from(rank::rank(sorter, values, inner(options))?));
-    take(&ranks, dictionary.keys(), None)
+    let ranks = rank::rank(sorter, values, inner(options))?;
+    // An empty dictionary, to which only nulls refer, has no ranks.
+    indices.iter_mut().for_each(|i| *i = ranks.get(*i as usize).copied().unwrap_or(0));
+    Ok(Source::Ranks(indices))
+}
+
+/// The keys of a dictionary as indices. Those of nulls, which may be anything, become 0.
+fn indices_of_values(keys: &dyn Array) -> Vec<u32> {
+    downcast_integer_array!(
+        keys => keys.iter().map(|key| key.map_or(0, |key| key.as_usize() as u32)).collect(),
+        other => unreachable!("{other} is no type of keys"),
+    )
+}
+
+/// The numbers at these indices.
+fn gathered(numbers: &[u32], of: &[u32]) -> Vec<u32> {
+    of.iter().map(|&i| numbers[i as usize]).collect()
 }
 
 /// The keys of an array that is neither nested nor encoded.

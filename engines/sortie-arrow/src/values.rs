@@ -9,11 +9,11 @@ use arrow_array::{
 };
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer};
 use arrow_schema::{ArrowError, DataType, SortOptions};
-use arrow_select::take::take;
 use sortie::{Error, Sorter};
 
 use crate::arrow_order::Native;
 use crate::sorter::failed;
+use crate::take::take;
 use crate::{ArrowSorter, runs};
 
 pub(crate) fn sort(
@@ -28,7 +28,7 @@ pub(crate) fn sort(
         values => sort_primitive(sorter, values, options),
         DataType::Boolean => Ok(Arc::new(sort_booleans(values.as_boolean(), options)) as ArrayRef),
         DataType::RunEndEncoded(_, _) => runs::sort(sorter, values, options, values.len()),
-        _ => take(values, &sorter.sort_to_indices(values, Some(options), None)?, None),
+        _ => take(values, &sorter.sort_to_indices(values, Some(options), None)?),
     )
 }
 

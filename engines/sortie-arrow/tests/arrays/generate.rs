@@ -52,9 +52,10 @@ pub fn data_types() -> Vec<DataType> {
         LargeBinary,
         BinaryView,
     ];
-    types.extend([1, 3, 8, 9, 16, 20].map(FixedSizeBinary));
+    types.extend([0, 1, 3, 8, 9, 16, 20].map(FixedSizeBinary));
     let of = |inner: &DataType| Arc::new(Field::new("item", inner.clone(), true));
-    for inner in [Int32, Float64, Utf8, Utf8View, Boolean, Struct(fields())] {
+    let nothing = Fields::from(vec![Field::new("nothing", FixedSizeBinary(0), true)]);
+    for inner in [Int32, Float64, Utf8, Utf8View, Boolean, FixedSizeBinary(0), Struct(fields())] {
         types.extend([
             List(of(&inner)),
             LargeList(of(&inner)),
@@ -66,13 +67,22 @@ pub fn data_types() -> Vec<DataType> {
     }
     types.push(Dictionary(Box::new(Int8), Box::new(Utf8View)));
     types.push(Dictionary(Box::new(UInt64), Box::new(Decimal256(76, 0))));
-    for (ends, inner) in [(Int16, Int64), (Int32, Utf8), (Int64, Boolean), (Int32, Float16)] {
+    let runs = [
+        (Int16, Int64),
+        (Int32, Utf8),
+        (Int64, Boolean),
+        (Int32, Float16),
+        (Int64, FixedSizeBinary(0)),
+        (Int32, Dictionary(Box::new(Int32), Box::new(Utf8))),
+        (Int32, Struct(fields())),
+    ];
+    for (ends, inner) in runs {
         types.push(RunEndEncoded(
             Arc::new(Field::new("run_ends", ends, false)),
             Arc::new(Field::new("values", inner, true)),
         ));
     }
-    types.push(Struct(fields()));
+    types.extend([Struct(fields()), Struct(nothing)]);
     types.push(List(of(&List(of(&Int16)))));
     let entries = Fields::from(vec![Field::new("key", Utf8, false), Field::new("value", Int32, true)]);
     types.push(Map(Arc::new(Field::new("entries", Struct(entries), false)), false));

@@ -3,15 +3,16 @@
 //! The expected result is a stable sort of the indices by `arrow_ord::ord::make_comparator`, which defines the order. The
 //! results of `arrow_ord`'s sorts, which are not stable, must hold equal values.
 
+mod edges;
 mod generate;
 mod tables;
 
 use std::cmp::Ordering;
 
-use arrow_array::{Array, ArrayRef, UInt32Array};
+use arrow_array::{Array, ArrayRef, new_empty_array};
 use arrow_ord::ord::make_comparator;
 use arrow_schema::{DataType, SortOptions};
-use arrow_select::take::take;
+use arrow_select::interleave::interleave;
 use proptest::prelude::*;
 
 use generate::{Cell, array, data_types};
@@ -60,8 +61,13 @@ fn same(a: &dyn Array, b: &dyn Array) -> bool {
         && (0..a.len()).all(|i| compare(i, i) == Ordering::Equal)
 }
 
+/// The values at these indices. Not by `take`, which loses those of `FixedSizeBinary(0)`.
 fn taken(array: &dyn Array, indices: &[u32]) -> ArrayRef {
-    take(array, &UInt32Array::from(indices.to_vec()), None).expect("the indices are within the array")
+    let indices: Vec<(usize, usize)> = indices.iter().map(|&i| (0, i as usize)).collect();
+    if indices.is_empty() {
+        return new_empty_array(array.data_type());
+    }
+    interleave(&[array], &indices).expect("the indices are within the array")
 }
 
 /// All functions for one array.
@@ -69,8 +75,10 @@ fn check(array: &dyn Array, options: SortOptions, limit: Option<usize>) {
     let what = format!("{} of {}, {options:?}, limit {limit:?}", array.len(), array.data_type());
     let indices = sortie_arrow::sort_to_indices(array, Some(options), limit).expect(&what);
     assert_eq!(indices.values().to_vec(), expected(array, options, limit), "{what}");
-    // A type that `arrow-ord` does not sort is an error.
-    if let Ok(theirs) = arrow_ord::sort::sort_to_indices(array, Some(options), limit) {
+    // A type that `arrow-ord` does not sort is an error; of runs of such a type, a panic.
+    let has_nested_runs =
+        matches!(array.data_type(), DataType::RunEndEncoded(_, values) if values.data_type().is_nested());
+    if !has_nested_runs && let Ok(theirs) = arrow_ord::sort::sort_to_indices(array, Some(options), limit) {
         assert!(same(&taken(array, indices.values()), &taken(array, theirs.values())), "{what}");
     }
     let limited = sortie_arrow::sort_limit(array, Some(options), limit).expect(&what);
