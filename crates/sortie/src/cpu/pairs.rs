@@ -260,13 +260,12 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(
                 && let Some(runs) = runs::two(keys, transform)
             {
                 merge_indices(keys, transform, indices, &runs, job, &mut report)?;
-            } else if job.budget.threads == 1 && argsort_by_rank(keys, transform, indices, job, &mut report)?
-            {
-                // The indices are written.
-            } else if n > PAIRS_AT_ONCE
-                && B::WIDTH >= u32::BITS
-                && job.budget.threads <= PACKED_BY_THREADS
-                && packed::argsort(keys, transform, indices, job, &mut report)?
+            } else if (job.budget.threads == 1
+                && argsort_by_rank(keys, transform, indices, job, &mut report)?)
+                || (n > PAIRS_AT_ONCE
+                    && B::WIDTH >= u32::BITS
+                    && job.budget.threads <= PACKED_BY_THREADS
+                    && packed::argsort(keys, transform, indices, job, &mut report)?)
             {
                 // The indices are written.
             } else if is_ordered_at_once::<B>(n, job, &mut report) {
