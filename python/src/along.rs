@@ -1,5 +1,7 @@
 //! Sorts and argsorts of a NumPy array along an axis, whatever its type, shape and strides.
 
+use std::iter;
+
 use bytemuck::Pod;
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
@@ -198,7 +200,7 @@ fn order(
 
 /// The lanes that are copied at a time. Strings are read before the sort, all at once.
 fn blocks(lanes: &Lanes, all: bool) -> Vec<std::ops::Range<usize>> {
-    if all { vec![0..lanes.count] } else { lanes.blocks().collect() }
+    if all { iter::once(0..lanes.count).collect() } else { lanes.blocks().collect() }
 }
 
 /// The elements of an array of `StringDType`, lane by lane.

@@ -155,6 +155,10 @@ pub fn addresses(array: &Array<'_>) -> Range<usize> {
 ///
 /// # Safety
 /// Nobody else reads or writes them, and nobody gives the array other memory.
+#[allow(
+    clippy::mut_from_ref,
+    reason = "as in rust-numpy, who calls it promises that this is the only reference"
+)]
 pub unsafe fn bytes<'a>(array: &'a Array<'_>) -> &'a mut [u8] {
     let bytes = array.len() * array.dtype().itemsize();
     // SAFETY: the array has that many bytes in a row. NumPy's address is never null. The rest is as the caller states.

@@ -80,12 +80,15 @@ fn kept<R>(result: thread::Result<Result<(R, Report), Failure>>) -> PyResult<R> 
     Ok(made)
 }
 
+/// The number of the process that has started threads, and its pools by the number of their threads.
+type Pools = (u32, HashMap<usize, Arc<ThreadPool>>);
+
 /// The threads that are to sort `n` elements, if there are to be several.
 ///
 /// They are of this package, and not rayon's global ones: a process that `fork` has made has no threads but the one that
 /// called it, so it needs pools of its own. The lock is taken with the GIL held, so nobody else holds it during a fork.
 fn pool(options: &Options, n: usize) -> PyResult<Option<Arc<ThreadPool>>> {
-    static POOLS: Mutex<Option<(u32, HashMap<usize, Arc<ThreadPool>>)>> = Mutex::new(None);
+    static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
     if n < PARALLEL_FROM || options.threads == Some(1) {
         return Ok(None);
     }

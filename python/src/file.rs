@@ -135,7 +135,7 @@ impl Input {
         let leaf = kind::leaf(&dtype)?;
         let bytes = size - header.len() as u64;
         let width = leaf.width.max(1) as u64;
-        if bytes % width != 0 || expected.is_some_and(|rows| rows.saturating_mul(width) != bytes) {
+        if !bytes.is_multiple_of(width) || expected.is_some_and(|rows| rows.saturating_mul(width) != bytes) {
             return Err(PyValueError::new_err(format!(
                 "{} has {bytes} bytes of numbers of {width} bytes, which is not what it should have; it may be cut short",
                 path.display()

@@ -5,9 +5,11 @@ use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
+use sortie::Report;
 use sortie_arrow::SortColumn;
 
 use crate::array::{self, Array};
+use crate::call::run;
 use crate::columns;
 use crate::errors::Failure;
 use crate::gpu::GpuArray;
@@ -93,9 +95,11 @@ impl<'py> Keys<'py> {
     }
 
     /// The keys as columns to sort by, the most significant first.
-    pub fn columns(&self, options: &Options, nulls_first: bool) -> PyResult<Vec<SortColumn>> {
+    pub fn columns(&self, py: Python<'_>, options: &Options, nulls_first: bool) -> PyResult<Vec<SortColumn>> {
         match self {
-            Keys::Arrow(array) => Ok(vec![arrow::column(array.clone(), options, nulls_first)?]),
+            Keys::Arrow(array) => run(py, options, array.len(), || {
+                Ok((vec![arrow::column(array.clone(), options, nulls_first)?], Report::default()))
+            }),
             Keys::Array(array) if array.ndim() != 1 => Err(PyValueError::new_err(format!(
                 "a column has {} dimensions; give one-dimensional columns",
                 array.ndim()
@@ -120,7 +124,9 @@ pub fn columns_along(array: &Array<'_>, axis: usize, options: &Options) -> PyRes
     if dtype.itemsize() > 0 && kind::leaf(&dtype)?.kind == Kind::Strings {
         return Ok(vec![columns::of_strings(py, &dtype, items()?.bytes(), options)?]);
     }
-    Ok(py.detach(|| columns::of_items(items()?.bytes(), lanes.width, &leaves, options))?)
+    run(py, options, lanes.elements(), || {
+        Ok((columns::of_items(items()?.bytes(), lanes.width, &leaves, options)?, Report::default()))
+    })
 }
 
 /// The error for a function that arrays on a GPU do not have.

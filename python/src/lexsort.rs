@@ -84,7 +84,7 @@ pub fn lexsort<'py>(
         let options = Options { descending, ..options.clone() };
         match key {
             Keys::Array(array) => columns.extend(columns_along(array, axis, &options)?),
-            Keys::Arrow(_) => columns.extend(key.columns(&options, false)?),
+            Keys::Arrow(_) => columns.extend(key.columns(py, &options, false)?),
         }
     }
     let results = array::lanes(&result, axis);

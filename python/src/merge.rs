@@ -112,7 +112,7 @@ pub fn is_sorted(
             in_order(&array, axis_of(&array, axis.unwrap_or(0))?, &options)
         }
         keys => {
-            let columns = keys.columns(&options, false)?;
+            let columns = keys.columns(a.py(), &options, false)?;
             let n = keys.len();
             run(a.py(), &options, n, || stays(&columns, n, &options))
         }

@@ -5,9 +5,11 @@
 //! stability, may then come in the library's order. For everything else, keys are looked through for ties, and where there are
 //! any, a copy is sorted in which equal keys have equal bits.
 
+use std::iter;
 use std::ops::Range;
 
 use bytemuck::Pod;
+use rayon::prelude::*;
 use sortie::dynamic::{self, Dtype};
 use sortie::{Index, Order, Report, Segments, Sorter};
 
@@ -15,6 +17,9 @@ use crate::buffer::{self, Buffer, by_parts, zeroed};
 use crate::errors::Failure;
 use crate::kind::Kind;
 use crate::options::{Options, Ordering};
+
+/// Keys that become codes in one task.
+const CODED: usize = 1 << 16;
 
 /// Numbers of one type, with the order in which they come.
 pub struct Numbers<'a> {
@@ -200,7 +205,13 @@ impl<'a> Numbers<'a> {
     pub fn codes(&self, keys: &mut [u8]) -> Result<Vec<u64>, Failure> {
         self.prepare(keys);
         let mut codes = zeroed::<u64>(keys.len() / self.dtype.width())?;
-        dynamic::codes(self.dtype, keys, self.order, &mut codes)?;
+        let code = |(keys, codes): (&[u8], &mut [u64])| dynamic::codes(self.dtype, keys, self.order, codes);
+        if buffer::in_pool() {
+            let keys = keys.par_chunks(CODED * self.dtype.width());
+            keys.zip(codes.par_chunks_mut(CODED)).try_for_each(code)?;
+        } else {
+            code((keys, &mut codes))?;
+        }
         Ok(codes)
     }
 
@@ -339,7 +350,7 @@ fn has_ties<B: Bits>(keys: &[u8], float: Float) -> bool {
 /// The ranges of the segments; of all keys, without segments.
 pub fn ranges(segments: Option<Segments<'_>>, n: usize) -> Vec<Range<usize>> {
     match segments {
-        None => vec![0..n],
+        None => iter::once(0..n).collect(),
         Some(Segments::Length(len)) => (0..n).step_by(len.max(1)).map(|from| from..from + len).collect(),
         Some(Segments::Offsets(offsets)) => offsets.windows(2).map(|ends| ends[0]..ends[1]).collect(),
     }

@@ -168,7 +168,7 @@ impl Parts {
             _ => return Err(PyTypeError::new_err("segments are given by either lengths or offsets")),
         };
         let problem = match &parts {
-            Parts::Length(length) if n > 0 && (*length == 0 || n % length != 0) => {
+            Parts::Length(length) if n > 0 && (*length == 0 || !n.is_multiple_of(*length)) => {
                 Some(format!("{n} elements are no multiple of the length {length}"))
             }
             Parts::Offsets(offsets) => match offsets.windows(2).position(|ends| ends[0] > ends[1]) {

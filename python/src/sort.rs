@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use crate::array::{self, Array, axis_of};
 use crate::call::run;
 use crate::gpu::{self, GpuArray};
-use crate::input::{Input, Keys, picked};
+use crate::input::{Input, Keys, library, picked};
 use crate::options::{Given, Options};
 use crate::{along, arrow, columns};
 
@@ -241,6 +241,15 @@ impl<'py> Indices<'py> {
         Ok(Indices { dtype, narrow, largest })
     }
 
+    /// The type that a library of tables picks rows by without a conversion.
+    pub fn of_library(table: &Bound<'py, PyAny>) -> PyResult<Indices<'py>> {
+        let py = table.py();
+        if library(table)? != "polars" {
+            return Indices::of(py, None);
+        }
+        Ok(Indices { dtype: numpy::dtype::<u32>(py), narrow: true, largest: u64::from(u32::MAX) })
+    }
+
     /// Returns an error if indices of so many elements do not fit.
     pub fn fit(&self, n: usize) -> PyResult<()> {
         if (n as u64).saturating_sub(1) <= self.largest {
@@ -273,7 +282,7 @@ impl<'py> Indices<'py> {
 
 /// The indices that sort keys of one dimension.
 fn sorted_indices(py: Python<'_>, keys: &Keys<'_>, options: &Options) -> PyResult<UInt32Array> {
-    let (columns, n) = (keys.columns(options, false)?, keys.len());
+    let (columns, n) = (keys.columns(py, options, false)?, keys.len());
     run(py, options, n, || columns::indices(&columns, n, options, 0))
 }
 
@@ -299,7 +308,7 @@ fn sort_other<'py>(input: Input<'py>, axis: Option<isize>, options: &Options) ->
 
 fn argsort_series<'py>(series: &Bound<'py, PyAny>, options: &Options) -> PyResult<Array<'py>> {
     let py = series.py();
-    let indices = Indices::of(py, None)?;
+    let indices = Indices::of_library(series)?;
     match Keys::of(series)? {
         Keys::Array(array) => {
             let result = array::empty(indices.dtype, array.shape())?;

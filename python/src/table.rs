@@ -164,7 +164,7 @@ fn sorted<'py>(table: &Bound<'py, PyAny>, by: &[By], options: &Options) -> PyRes
                     Err(unknown(name, &names))
                 }
             })?;
-            picked(table, &Indices::of(py, None)?.written(py, &order)?)
+            picked(table, &Indices::of_library(table)?.written(py, &order)?)
         }
         _ => of_arrow_data(table, by, options),
     }
@@ -237,7 +237,7 @@ fn of_arrow_data<'py>(
     let mut columns = Vec::new();
     for by in by {
         let at = names.iter().position(|name| *name == by.name).ok_or_else(|| unknown(&by.name, &names))?;
-        columns.extend(Keys::Arrow(batch.column(at).clone()).columns(&by.options, by.nulls_first)?);
+        columns.extend(Keys::Arrow(batch.column(at).clone()).columns(py, &by.options, by.nulls_first)?);
     }
     let rows = batch.num_rows();
     let sorted = run(py, options, rows, || {
@@ -287,7 +287,7 @@ fn order<'py>(
                 keys.len()
             )));
         }
-        columns.extend(keys.columns(&by.options, by.nulls_first)?);
+        columns.extend(keys.columns(py, &by.options, by.nulls_first)?);
     }
     let rows = rows.unwrap_or(0);
     run(py, options, rows, || columns::indices(&columns, rows, options, 0))
