@@ -20,8 +20,8 @@ def nans(dtype):
     """NaNs with different bits, and zeros of both signs."""
     width = {2: "u2", 4: "u4", 8: "u8"}[dtype.itemsize]
     quiet = np.array(np.nan, dtype).view(width)
-    sign = np.array(-0.0, dtype).view(width)
-    return np.array([quiet, quiet | sign, quiet | 1, quiet | sign | 1, 0, sign], width).view(dtype)
+    sign, one = np.array(-0.0, dtype).view(width), np.array(1, width)
+    return np.array([quiet, quiet | sign, quiet | one, quiet | sign | one, 0, sign], width).view(dtype)
 
 
 def values(dtype, rng, size):
