@@ -1,7 +1,9 @@
 //! Sorts and argsorts of a NumPy array along an axis, whatever its type, shape and strides.
 
 use std::iter;
+use std::ops::Range;
 
+use arrow_array::UInt32Array;
 use bytemuck::Pod;
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
@@ -142,11 +144,12 @@ fn sort_items(
 ) -> Result<Report, Failure> {
     let mut report = Report::default();
     for block in blocks(lanes, strings.is_some()) {
-        let (items, held) = copied(lanes, block.clone())?;
-        let (indices, did) = order(items.bytes(), lanes, block.len(), leaves, strings.take(), options, held)?;
+        let mut copy = Buffer::default();
+        let (items, held) = items(lanes, block.clone(), &mut copy)?;
+        let (indices, did) = order(items, lanes, block.len(), leaves, strings.take(), options, held)?;
         report.absorb(did);
-        let mut sorted = Buffer::new(items.bytes().len())?;
-        buffer::take(items.bytes(), lanes.width, &indices, sorted.bytes_mut());
+        let mut sorted = Buffer::new(items.len())?;
+        buffer::take(items, lanes.width, indices.values(), sorted.bytes_mut());
         // SAFETY: nobody else reads or writes the array during the call, as the caller promises.
         unsafe { lanes.scatter(block, sorted.bytes()) };
     }
@@ -162,11 +165,14 @@ fn argsort_items<I: Written>(
 ) -> Result<Report, Failure> {
     let mut report = Report::default();
     for block in blocks(lanes, strings.is_some()) {
-        let (items, held) = copied(lanes, block.clone())?;
-        let (order, did) = order(items.bytes(), lanes, block.len(), leaves, strings.take(), options, held)?;
+        let mut copy = Buffer::default();
+        let (items, held) = items(lanes, block.clone(), &mut copy)?;
+        let (order, did) = order(items, lanes, block.len(), leaves, strings.take(), options, held)?;
         report.absorb(did);
         let mut indices = zeroed::<I>(order.len())?;
-        for (lane, (from, to)) in order.chunks(lanes.len).zip(indices.chunks_mut(lanes.len)).enumerate() {
+        for (lane, (from, to)) in
+            order.values().chunks(lanes.len).zip(indices.chunks_mut(lanes.len)).enumerate()
+        {
             let start = (lane * lanes.len) as u32;
             from.iter().zip(to).for_each(|(&index, written)| *written = I::from(index - start));
         }
@@ -185,7 +191,7 @@ fn order(
     strings: Option<SortColumn>,
     options: &Options,
     held: usize,
-) -> Result<(Vec<u32>, Report), Failure> {
+) -> Result<(UInt32Array, Report), Failure> {
     let n = count * lanes.len;
     let mut columns = match strings {
         Some(strings) => vec![strings],
@@ -194,12 +200,11 @@ fn order(
     if let Some(segments) = segments(count, lanes.len) {
         columns.insert(0, columns::of_segments(segments, n)?);
     }
-    let (indices, report) = columns::indices(&columns, n, options, held)?;
-    Ok((indices.values().to_vec(), report))
+    columns::indices(&columns, n, options, held)
 }
 
 /// The lanes that are copied at a time. Strings are read before the sort, all at once.
-fn blocks(lanes: &Lanes, all: bool) -> Vec<std::ops::Range<usize>> {
+fn blocks(lanes: &Lanes, all: bool) -> Vec<Range<usize>> {
     if all { iter::once(0..lanes.count).collect() } else { lanes.blocks().collect() }
 }
 
@@ -217,8 +222,21 @@ fn strings_of(
     columns::of_strings(array.py(), &array.dtype(), items.bytes(), options).map(Some)
 }
 
+/// The elements of lanes, one after the other: where they lie, or in a copy. Also returns the bytes of the copy.
+fn items<'a>(lanes: &Lanes, block: Range<usize>, copy: &'a mut Buffer) -> Result<(&'a [u8], usize), Failure> {
+    let Some(rows) = lanes.rows(1) else {
+        let (buffer, held) = copied(lanes, block)?;
+        *copy = buffer;
+        return Ok((copy.bytes(), held));
+    };
+    let lane = lanes.len * lanes.width;
+    // SAFETY: the lanes follow one another from there. Nobody else writes to them during the call, as the caller promises.
+    let items = unsafe { std::slice::from_raw_parts(rows.add(block.start * lane), block.len() * lane) };
+    Ok((items, 0))
+}
+
 /// A copy of lanes, and its bytes.
-fn copied(lanes: &Lanes, block: std::ops::Range<usize>) -> Result<(Buffer, usize), Failure> {
+fn copied(lanes: &Lanes, block: Range<usize>) -> Result<(Buffer, usize), Failure> {
     let bytes = block.len() * lanes.len * lanes.width;
     let mut buffer = Buffer::new(bytes)?;
     // SAFETY: nobody writes to the array during the call, as the caller promises.

@@ -56,8 +56,7 @@ pub fn column(values: ArrayRef, options: &Options, nulls_first: bool) -> Result<
     let mut keys = Buffer::new(bytes.len())?;
     keys.bytes_mut().copy_from_slice(bytes);
     let numbers = Numbers::of(Kind::Number(dtype), options).expect("floats are numbers");
-    let codes = numbers.codes(keys.bytes_mut())?;
-    let values = columns::narrow(codes, dtype.width(), values.nulls().cloned());
+    let values = columns::coded(&numbers, keys.bytes_mut(), dtype.width(), values.nulls().cloned())?;
     Ok(SortColumn { values, options: Some(SortOptions { descending: false, nulls_first }) })
 }
 

@@ -8,18 +8,19 @@
 use std::iter;
 use std::ops::Range;
 
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use sortie::dynamic::{self, Dtype};
-use sortie::{Index, Order, Report, Segments, Sorter};
+use sortie::{Error, Index, Order, Report, Segments, Sorter};
 
 use crate::buffer::{self, Buffer, by_parts, zeroed};
 use crate::errors::Failure;
 use crate::kind::Kind;
 use crate::options::{Options, Ordering};
 
-/// Keys that become codes in one task.
-const CODED: usize = 1 << 16;
+/// Keys that become codes at a time, and in one task.
+const CODED: usize = 1 << 10;
+const SHARED: usize = 1 << 16;
 
 /// Numbers of one type, with the order in which they come.
 pub struct Numbers<'a> {
@@ -203,14 +204,32 @@ impl<'a> Numbers<'a> {
     /// Numbers of 64 bits, whose order as integers is that of the keys. Equal keys have equal numbers. Those of narrower keys
     /// are in the high bits. Changes the keys.
     pub fn codes(&self, keys: &mut [u8]) -> Result<Vec<u64>, Failure> {
+        self.narrow_codes(keys, |code| code)
+    }
+
+    /// The same, each as the number that `narrow` makes of it.
+    pub fn narrow_codes<T: Zeroable + Clone + Send>(
+        &self,
+        keys: &mut [u8],
+        narrow: impl Fn(u64) -> T + Sync,
+    ) -> Result<Vec<T>, Failure> {
         self.prepare(keys);
-        let mut codes = zeroed::<u64>(keys.len() / self.dtype.width())?;
-        let code = |(keys, codes): (&[u8], &mut [u64])| dynamic::codes(self.dtype, keys, self.order, codes);
+        let width = self.dtype.width();
+        let mut codes = zeroed::<T>(keys.len() / width)?;
+        let part = |(keys, codes): (&[u8], &mut [T])| {
+            let mut wide = [0; CODED];
+            for (keys, codes) in keys.chunks(CODED * width).zip(codes.chunks_mut(CODED)) {
+                let wide = &mut wide[..codes.len()];
+                dynamic::codes(self.dtype, keys, self.order, wide)?;
+                codes.iter_mut().zip(wide).for_each(|(code, wide)| *code = narrow(*wide));
+            }
+            Ok::<(), Error>(())
+        };
         if buffer::in_pool() {
-            let keys = keys.par_chunks(CODED * self.dtype.width());
-            keys.zip(codes.par_chunks_mut(CODED)).try_for_each(code)?;
+            let keys = keys.par_chunks(SHARED * width);
+            keys.zip(codes.par_chunks_mut(SHARED)).try_for_each(part)?;
         } else {
-            code((keys, &mut codes))?;
+            part((keys, &mut codes))?;
         }
         Ok(codes)
     }
