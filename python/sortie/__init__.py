@@ -1,0 +1,44 @@
+"""Sorts NumPy arrays, Arrow data and tables, by all cores and in little memory.
+
+The guide is docs/python.md in the repository, https://github.com/sortie-sort/sortie.
+"""
+
+from ._sortie import (
+    Phase,
+    Report,
+    argsort,
+    argsort_segments,
+    devices,
+    explain,
+    is_sorted,
+    last_report,
+    lexsort,
+    merge,
+    sort,
+    sort_by,
+    sort_file,
+    sort_inplace,
+    sort_pairs,
+    sort_pairs_inplace,
+    sort_segments,
+)
+
+__all__ = [
+    "Phase",
+    "Report",
+    "argsort",
+    "argsort_segments",
+    "devices",
+    "explain",
+    "is_sorted",
+    "last_report",
+    "lexsort",
+    "merge",
+    "sort",
+    "sort_by",
+    "sort_file",
+    "sort_inplace",
+    "sort_pairs",
+    "sort_pairs_inplace",
+    "sort_segments",
+]

@@ -1,0 +1,265 @@
+from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
+from typing import Any, Literal, SupportsIndex, TypeVar, final, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+__all__ = [
+    "Phase",
+    "Report",
+    "argsort",
+    "argsort_segments",
+    "devices",
+    "explain",
+    "is_sorted",
+    "last_report",
+    "lexsort",
+    "merge",
+    "sort",
+    "sort_by",
+    "sort_file",
+    "sort_inplace",
+    "sort_pairs",
+    "sort_pairs_inplace",
+    "sort_segments",
+]
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+_Nans = Literal["last", "first"]
+_Order = Literal["numpy", "total", "arrow"]
+_Table = TypeVar("_Table")
+
+@final
+class Report:
+    @property
+    def phases(self) -> list[Phase]: ...
+    @property
+    def milliseconds(self) -> float: ...
+    @property
+    def scratch_peak(self) -> int: ...
+
+@final
+class Phase:
+    @property
+    def name(self) -> str: ...
+    @property
+    def engine(self) -> str: ...
+    @property
+    def milliseconds(self) -> float: ...
+    @property
+    def bytes_read(self) -> int: ...
+    @property
+    def bytes_written(self) -> int: ...
+    @property
+    def work(self) -> list[float]: ...
+
+@overload
+def sort(
+    a: NDArray[_Scalar],
+    axis: SupportsIndex | None = -1,
+    *,
+    descending: bool = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: str | Sequence[str] = "numpy",
+    out: NDArray[_Scalar] | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> NDArray[_Scalar]: ...
+@overload
+def sort(
+    a: Any,
+    axis: SupportsIndex | None = -1,
+    *,
+    descending: bool = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: str | Sequence[str] = "numpy",
+    out: NDArray[Any] | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> Any: ...
+def sort_inplace(
+    a: Any,
+    axis: SupportsIndex = -1,
+    *,
+    descending: bool = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: str | Sequence[str] = "numpy",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> None: ...
+@overload
+def argsort(
+    a: ArrayLike,
+    axis: SupportsIndex | None = -1,
+    *,
+    descending: bool = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: str | Sequence[str] = "numpy",
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> NDArray[Any]: ...
+@overload
+def argsort(
+    a: Any,
+    axis: SupportsIndex | None = -1,
+    *,
+    descending: bool = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: str | Sequence[str] = "numpy",
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> Any: ...
+def sort_pairs(
+    keys: Any,
+    *values: Any,
+    descending: bool = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> tuple[Any, ...]: ...
+def sort_pairs_inplace(
+    keys: Any,
+    *values: Any,
+    descending: bool = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> None: ...
+@overload
+def sort_segments(
+    a: ArrayLike,
+    lengths: int | ArrayLike | None = None,
+    offsets: ArrayLike | None = None,
+    *,
+    descending: bool = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    out: NDArray[Any] | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> NDArray[Any]: ...
+@overload
+def sort_segments(
+    a: Any,
+    lengths: int | ArrayLike | None = None,
+    offsets: ArrayLike | None = None,
+    *,
+    descending: bool = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    out: NDArray[Any] | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> Any: ...
+def argsort_segments(
+    a: ArrayLike,
+    lengths: int | ArrayLike | None = None,
+    offsets: ArrayLike | None = None,
+    *,
+    descending: bool = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> NDArray[Any]: ...
+def lexsort(
+    keys: Iterable[Any],
+    axis: SupportsIndex = -1,
+    *,
+    descending: bool | Sequence[bool] = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> NDArray[Any]: ...
+def sort_by(
+    table: _Table,
+    by: str | Sequence[str],
+    *,
+    descending: bool | Sequence[bool] = False,
+    nulls: _Nans | Sequence[_Nans] = "last",
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> _Table: ...
+def merge(
+    arrays: Iterable[ArrayLike],
+    *,
+    descending: bool = False,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> NDArray[Any]: ...
+def is_sorted(
+    a: Any,
+    axis: SupportsIndex | None = -1,
+    *,
+    descending: bool = False,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+) -> bool: ...
+def sort_file(
+    path: str | PathLike[str],
+    out: str | PathLike[str],
+    *,
+    dtype: DTypeLike | None = None,
+    descending: bool = False,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+    progress: Callable[[int, int], object] | None = None,
+) -> None: ...
+def devices() -> list[dict[str, Any]]: ...
+def explain(
+    a: Any,
+    operation: Literal["sort", "argsort", "pairs"] = "sort",
+    axis: SupportsIndex | None = -1,
+    *,
+    value_bytes: int = 8,
+    descending: bool = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> str: ...
+def last_report() -> Report | None: ...

@@ -1,0 +1,113 @@
+//! How a sort is run: without the GIL, by threads of this package, with panics caught and the report kept.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use std::{process, thread};
+
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use sortie::{Error, Report};
+
+use crate::errors::{Failure, of_panic};
+use crate::options::Options;
+
+/// Fewer elements than this are sorted with the GIL held: to release it takes as long as the sort.
+const RELEASE_FROM: usize = 1 << 11;
+
+/// Fewer elements than this are sorted by the calling thread, as in the library.
+const PARALLEL_FROM: usize = 1 << 16;
+
+thread_local! {
+    static LAST: RefCell<Option<Report>> = const { RefCell::new(None) };
+}
+
+/// The report of the last sort that this thread has asked for.
+pub fn last_report() -> Option<Report> {
+    LAST.with_borrow(Clone::clone)
+}
+
+/// Runs `work` on `n` elements, by threads of the pool. It returns what it made, and what it did.
+pub fn run<R: Send>(
+    py: Python<'_>,
+    options: &Options,
+    n: usize,
+    work: impl FnOnce() -> Result<(R, Report), Failure> + Send,
+) -> PyResult<R> {
+    if n < RELEASE_FROM {
+        return kept(catch_unwind(AssertUnwindSafe(work)));
+    }
+    run_here(py, options, n, |threads| threads.install(work))
+}
+
+/// Runs `work` on the calling thread, which alone learns of signals. What it installs, threads of the pool run.
+pub fn run_here<R: Send>(
+    py: Python<'_>,
+    options: &Options,
+    n: usize,
+    work: impl FnOnce(&Threads) -> Result<(R, Report), Failure> + Send,
+) -> PyResult<R> {
+    let threads = Threads(pool(options, n)?);
+    kept(py.detach(|| {
+        let start = Instant::now();
+        let mut result = catch_unwind(AssertUnwindSafe(|| work(&threads)));
+        if let Ok(Ok((_, report))) = &mut result {
+            report.elapsed = Some(start.elapsed().as_secs_f64() * 1e3);
+        }
+        result
+    }))
+}
+
+/// The threads of a call.
+pub struct Threads(Option<Arc<ThreadPool>>);
+
+impl Threads {
+    /// Runs `work` by these threads.
+    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.0 {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+}
+
+/// Keeps the report of a sort, and returns what it made, or an exception.
+fn kept<R>(result: thread::Result<Result<(R, Report), Failure>>) -> PyResult<R> {
+    let (made, report) = result.map_err(|panic| of_panic(&*panic))??;
+    LAST.set(Some(report));
+    Ok(made)
+}
+
+/// The number of the process that has started threads, and its pools by the number of their threads.
+type Pools = (u32, HashMap<usize, Arc<ThreadPool>>);
+
+/// The threads that are to sort `n` elements, if there are to be several.
+///
+/// They are of this package, and not rayon's global ones: a process that `fork` has made has no threads but the one that
+/// called it, so it needs pools of its own. The lock is taken with the GIL held, so nobody else holds it during a fork.
+fn pool(options: &Options, n: usize) -> PyResult<Option<Arc<ThreadPool>>> {
+    static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
+    if n < PARALLEL_FROM || options.threads == Some(1) {
+        return Ok(None);
+    }
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = process::id();
+    if pools.as_ref().is_some_and(|(of, _)| *of != process) {
+        // Threads of the parent cannot be joined here.
+        std::mem::forget(pools.take());
+    }
+    let (_, pools) = pools.get_or_insert_with(|| (process, HashMap::new()));
+    // 0 stands for as many as rayon chooses.
+    let threads = options.threads.unwrap_or(0);
+    if let Some(pool) = pools.get(&threads) {
+        return Ok(Some(pool.clone()));
+    }
+    match ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("sortie-{i}")).build() {
+        Ok(pool) => Ok(Some(pools.entry(threads).insert_entry(Arc::new(pool)).get().clone())),
+        // The calling thread sorts alone, as in the library, unless a number was asked for.
+        Err(_) if threads == 0 => Ok(None),
+        Err(error) => Err(Failure::Sort(Error::Threads { threads, reason: error.to_string() }).into()),
+    }
+}

@@ -1,0 +1,90 @@
+//! Errors of Rust as exceptions of Python.
+
+use std::any::Any;
+
+use arrow_schema::ArrowError;
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use sortie::Error;
+
+/// Why a sort failed. It can be made without Python.
+pub enum Failure {
+    Sort(Error),
+    Arrow(ArrowError),
+    Io(std::io::Error),
+    /// The system refused this many bytes.
+    Memory(usize),
+    /// An exception that Python code has raised.
+    Raised(PyErr),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Sort(error)
+    }
+}
+
+impl From<ArrowError> for Failure {
+    fn from(error: ArrowError) -> Failure {
+        Failure::Arrow(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        Failure::Io(error)
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Failure {
+        Failure::Raised(error)
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> PyErr {
+        match failure {
+            Failure::Sort(error) => of_sortie(error),
+            Failure::Arrow(error) => of_arrow(error),
+            Failure::Io(error) => error.into(),
+            Failure::Memory(bytes) => PyMemoryError::new_err(format!(
+                "the sort needs {bytes} bytes of memory, which the system refused; sort less at a time"
+            )),
+            Failure::Raised(error) => error,
+        }
+    }
+}
+
+/// The exception for an error of the library.
+pub fn of_sortie(error: Error) -> PyErr {
+    let text = error.to_string();
+    match error {
+        Error::Memory { .. } => PyMemoryError::new_err(text),
+        Error::Device(_) | Error::Threads { .. } => PyRuntimeError::new_err(text),
+        _ => PyValueError::new_err(text),
+    }
+}
+
+/// The exception for an error of Arrow, or of a sort of Arrow arrays.
+pub fn of_arrow(error: ArrowError) -> PyErr {
+    match error {
+        ArrowError::ExternalError(cause) => match cause.downcast::<Error>() {
+            Ok(error) => of_sortie(*error),
+            Err(other) => PyRuntimeError::new_err(other.to_string()),
+        },
+        ArrowError::MemoryError(text) => PyMemoryError::new_err(text),
+        ArrowError::NotYetImplemented(text) => PyTypeError::new_err(text),
+        ArrowError::ComputeError(text) | ArrowError::InvalidArgumentError(text) => {
+            PyValueError::new_err(text)
+        }
+        other => PyValueError::new_err(other.to_string()),
+    }
+}
+
+/// The exception for a panic, which is always a mistake in this project.
+pub fn of_panic(payload: &(dyn Any + Send)) -> PyErr {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    PyRuntimeError::new_err(format!("Sortie has a mistake, please report it: {text}"))
+}

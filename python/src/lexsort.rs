@@ -1,0 +1,106 @@
+//! `lexsort`: indices by several keys.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use sortie::Segments;
+
+use crate::array::{self, Array, axis_of};
+use crate::call::run;
+use crate::columns;
+use crate::input::{Keys, columns_along};
+use crate::options::{Given, Options};
+use crate::sort::Indices;
+use crate::table::Each;
+
+/// Returns the indices that sort by several keys, as a NumPy array. As in ``np.lexsort``, the last key is the most significant.
+///
+/// keys
+///     A sequence of keys of one shape: NumPy arrays, Arrow arrays, or series of pandas or polars. Of a two-dimensional array,
+///     each row is a key.
+/// axis
+///     The axis along which to sort.
+/// descending
+///     Whether the largest comes first, for all keys or for each.
+///
+/// Takes the other arguments of :func:`argsort`, and raises as it does. Nulls of Arrow data go last.
+///
+/// >>> import numpy as np, sortie
+/// >>> surnames, given = np.array(["Hertz", "Galilei", "Hertz"]), np.array(["Heinrich", "Galileo", "Gustav"])
+/// >>> sortie.lexsort((given, surnames))
+/// array([1, 2, 0])
+#[pyfunction]
+#[pyo3(
+    signature = (keys, axis=-1, *, descending=Each::All(false), stable=None, nans="last", order="numpy", dtype=None,
+        threads=None, memory_limit=None, engine="auto"),
+    text_signature = "(keys, axis=-1, *, descending=False, stable=None, nans='last', order='numpy', dtype=None, threads=None, \
+        memory_limit=None, engine='auto')"
+)]
+#[allow(clippy::too_many_arguments)]
+pub fn lexsort<'py>(
+    keys: &Bound<'py, PyAny>,
+    axis: isize,
+    descending: Each<bool>,
+    stable: Option<bool>,
+    nans: &str,
+    order: &str,
+    dtype: Option<&Bound<'py, PyAny>>,
+    threads: Option<usize>,
+    memory_limit: Option<u64>,
+    engine: &str,
+) -> PyResult<Array<'py>> {
+    let py = keys.py();
+    let options = Given { descending: false, stable, nans, threads, memory_limit, engine }.ordered(order)?;
+    let indices = Indices::of(py, dtype)?;
+    let keys: Vec<Keys<'_>> = keys.try_iter()?.map(|key| Keys::of(&key?)).collect::<PyResult<_>>()?;
+    let Some(last) = keys.last() else {
+        return Err(PyTypeError::new_err("lexsort needs at least one key; give a sequence of keys"));
+    };
+    let descending = descending.of("descending", keys.len())?;
+    let shape = last.shape();
+    if let Some(other) = keys.iter().map(Keys::shape).find(|other| *other != shape) {
+        return Err(PyValueError::new_err(format!(
+            "keys have the shapes {other:?} and {shape:?}; give all keys the same shape"
+        )));
+    }
+    let result = array::empty(indices.dtype.clone(), &shape)?;
+    if shape.is_empty() {
+        // NumPy sorts single numbers too.
+        // SAFETY: the result is new, so nobody else knows it.
+        unsafe { array::bytes(&result) }.fill(0);
+        return Ok(result);
+    }
+    let axis = axis_of(&result, axis)?;
+    indices.fit(shape[axis])?;
+    let n = shape.iter().product();
+    if n == 0 {
+        return Ok(result);
+    }
+    let lanes = n / shape[axis];
+    let mut columns = Vec::new();
+    if lanes > 1 {
+        columns.push(columns::of_segments(Segments::Length(shape[axis]), n)?);
+    }
+    for (key, descending) in keys.iter().zip(descending).rev() {
+        let options = Options { descending, ..options.clone() };
+        match key {
+            Keys::Array(array) => columns.extend(columns_along(array, axis, &options)?),
+            Keys::Arrow(_) => columns.extend(key.columns(py, &options, false)?),
+        }
+    }
+    let results = array::lanes(&result, axis);
+    run(py, &options, n, || {
+        let (order, report) = columns::indices(&columns, n, &options, 0)?;
+        let index = |(i, index): (usize, &u32)| *index - (i - i % shape[axis]) as u32;
+        let order = order.values().iter().enumerate().map(index);
+        // SAFETY: the result is new, so nobody else knows it.
+        unsafe {
+            if indices.narrow {
+                results.scatter(0..lanes, bytemuck::cast_slice(&order.collect::<Vec<u32>>()));
+            } else {
+                results.scatter(0..lanes, bytemuck::cast_slice(&order.map(u64::from).collect::<Vec<u64>>()));
+            }
+        }
+        Ok(((), report))
+    })?;
+    Ok(result)
+}

@@ -1,0 +1,51 @@
+//! The Python package `sortie`: sorts NumPy arrays and Arrow data with Sortie.
+//!
+//! Functions are parsed here, without a layer of Python in between, so that sorts of a few elements are quick. [`along`] sorts
+//! arrays of any type, shape and strides: numbers by `sortie::dynamic` ([`numbers`]), everything else as [`columns`] by
+//! sortie-arrow. Arrays on GPUs are sorted where they lie ([`gpu`]).
+
+mod along;
+mod array;
+mod arrow;
+mod buffer;
+mod call;
+mod columns;
+mod errors;
+mod file;
+mod gpu;
+mod input;
+mod kind;
+mod lanes;
+mod lexsort;
+mod machine;
+mod merge;
+mod numbers;
+mod options;
+mod pairs;
+mod report;
+mod segments;
+mod sort;
+mod strings;
+mod table;
+
+#[pyo3::pymodule]
+mod _sortie {
+    #[pymodule_export]
+    use crate::file::sort_file;
+    #[pymodule_export]
+    use crate::lexsort::lexsort;
+    #[pymodule_export]
+    use crate::machine::{devices, explain};
+    #[pymodule_export]
+    use crate::merge::{is_sorted, merge};
+    #[pymodule_export]
+    use crate::pairs::{sort_pairs, sort_pairs_inplace};
+    #[pymodule_export]
+    use crate::report::{Phase, Report, last_report};
+    #[pymodule_export]
+    use crate::segments::{argsort_segments, sort_segments};
+    #[pymodule_export]
+    use crate::sort::{argsort, sort, sort_inplace};
+    #[pymodule_export]
+    use crate::table::sort_by;
+}

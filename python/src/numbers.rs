@@ -1,0 +1,388 @@
+//! [`Numbers`]: sorts of numbers whose bytes lie one after the other, in the orders that this package has.
+//!
+//! The library has one order, in which keys with different bits are different. In NumPy's order, -0.0 equals 0.0 and all NaNs
+//! are equal. The two differ only where keys are *tied*: equal, with different bits. Keys alone, sorted without regard to
+//! stability, may then come in the library's order. For everything else, keys are looked through for ties, and where there are
+//! any, a copy is sorted in which equal keys have equal bits.
+
+use std::iter;
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
+use sortie::dynamic::{self, Dtype};
+use sortie::{Error, Index, Order, Report, Segments, Sorter};
+
+use crate::buffer::{self, Buffer, by_parts, zeroed};
+use crate::errors::Failure;
+use crate::kind::Kind;
+use crate::options::{Options, Ordering};
+
+/// Keys that become codes at a time, and in one task.
+const CODED: usize = 1 << 10;
+const SHARED: usize = 1 << 16;
+
+/// Numbers of one type, with the order in which they come.
+pub struct Numbers<'a> {
+    options: &'a Options,
+    /// What the library sorts, after the change.
+    dtype: Dtype,
+    order: Order,
+    change: Change,
+    /// The type of floats that may be tied.
+    ties: Option<Float>,
+}
+
+/// What is done to the bits of keys so that the order of `dtype` is the one that was asked for. It can be undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    None,
+    /// Makes NaT, the least integer, the greatest, and every other integer one less.
+    RotateNat,
+    /// Makes the totalOrder of floats the order of signed integers.
+    FlipNegative,
+}
+
+/// What tells zeros and NaNs of a type of float.
+#[derive(Debug, Clone, Copy)]
+struct Float {
+    /// The bits of infinity.
+    infinity: u64,
+}
+
+impl Float {
+    fn of(dtype: Dtype) -> Option<Float> {
+        let infinity = match dtype {
+            Dtype::F16 => 0x7c00,
+            Dtype::Bf16 => 0x7f80,
+            Dtype::F32 => 0x7f80_0000,
+            Dtype::F64 => 0x7ff0_0000_0000_0000,
+            _ => return None,
+        };
+        Some(Float { infinity })
+    }
+}
+
+/// The unsigned integers that hold floats.
+trait Bits: Pod + Eq + Ord + Send + Sync {
+    const SIGN: Self;
+    const ZERO: Self;
+    fn of(bits: u64) -> Self;
+    /// Without the sign.
+    fn magnitude(self) -> Self;
+    /// With all bits but the sign reversed, if the sign bit is set.
+    fn flip_negative(self) -> Self;
+}
+
+macro_rules! bits {
+    ($($unsigned:ty: $signed:ty),*) => {$(
+        impl Bits for $unsigned {
+            const SIGN: Self = 1 << (<$unsigned>::BITS - 1);
+            const ZERO: Self = 0;
+            fn of(bits: u64) -> Self { bits as $unsigned }
+            fn magnitude(self) -> Self { self & !Self::SIGN }
+            fn flip_negative(self) -> Self { self ^ (((self as $signed >> (<$unsigned>::BITS - 1)) as $unsigned) >> 1) }
+        }
+    )*};
+}
+bits!(u16: i16, u32: i32, u64: i64);
+
+/// Evaluates an expression with `$bits` as the unsigned integer of so many bytes.
+macro_rules! with_bits {
+    ($dtype:expr, $bits:ident => $body:expr) => {
+        match $dtype.width() {
+            2 => {
+                type $bits = u16;
+                $body
+            }
+            4 => {
+                type $bits = u32;
+                $body
+            }
+            _ => {
+                type $bits = u64;
+                $body
+            }
+        }
+    };
+}
+
+impl<'a> Numbers<'a> {
+    /// Numbers of this kind, if they are numbers.
+    pub fn of(kind: Kind, options: &'a Options) -> Option<Numbers<'a>> {
+        let (mut dtype, mut change, mut ties) = match kind {
+            Kind::Number(dtype) => (dtype, Change::None, None),
+            // Where a descending sort puts the least integer last, NaT needs no change.
+            Kind::Time if options.descending == options.nans_first => (Dtype::I64, Change::RotateNat, None),
+            Kind::Time => (Dtype::I64, Change::None, None),
+            _ => return None,
+        };
+        if let Some(float) = Float::of(dtype) {
+            match options.ordering {
+                Ordering::Numpy => ties = Some(float),
+                Ordering::Total => {}
+                Ordering::Arrow => {
+                    change = Change::FlipNegative;
+                    dtype = match dtype.width() {
+                        2 => Dtype::I16,
+                        4 => Dtype::I32,
+                        _ => Dtype::I64,
+                    };
+                }
+            }
+        }
+        Some(Numbers { options, dtype, order: options.key_order(), change, ties })
+    }
+
+    /// Bytes to which keys are aligned.
+    pub fn align(&self) -> usize {
+        self.dtype.width()
+    }
+
+    /// The sorter of a call that holds so many bytes already.
+    fn sorter(&self, held: usize) -> Result<Sorter, Failure> {
+        let Order { descending, nans, .. } = self.order;
+        Ok(self.options.builder(held)?.descending(descending).nans(nans).build()?)
+    }
+
+    /// Sorts keys, as one array or in segments. If it is to be `stable`, keys that are equal and have different bits keep their
+    /// order. The call holds `held` bytes of scratch already.
+    pub fn sort(
+        &self,
+        keys: &mut [u8],
+        segments: Option<Segments<'_>>,
+        stable: bool,
+        held: usize,
+    ) -> Result<Report, Failure> {
+        if stable && self.has_ties(keys) {
+            return self.sort_rows(keys, segments, &mut [], held);
+        }
+        let sorter = self.sorter(held)?;
+        self.changed(keys, |keys| {
+            Ok(match segments {
+                None => dynamic::sort(&sorter, self.dtype, keys)?,
+                Some(segments) => dynamic::sort_segments(&sorter, self.dtype, keys, segments)?,
+            })
+        })
+    }
+
+    /// Sorts keys, each with a payload of so many bytes. Stable, unless the options say otherwise.
+    pub fn sort_pairs(&self, keys: &mut [u8], each: usize, payload: &mut [u8]) -> Result<Report, Failure> {
+        if self.options.stable != Some(false) && self.has_ties(keys) {
+            return self.sort_rows(keys, None, &mut [(each, payload)], 0);
+        }
+        let sorter = self.sorter(0)?;
+        self.changed(keys, |keys| Ok(dynamic::sort_pairs(&sorter, self.dtype, keys, each, payload)?))
+    }
+
+    /// Writes the indices of keys in order, of all or in each segment. Stable, unless the options say otherwise.
+    pub fn argsort<I: Index>(
+        &self,
+        keys: &[u8],
+        segments: Option<Segments<'_>>,
+        indices: &mut [I],
+        held: usize,
+    ) -> Result<Report, Failure> {
+        let mut copy = Buffer::default();
+        let (keys, held) = if self.changes(keys) || self.has_ties(keys) {
+            copy = Buffer::new(keys.len())?;
+            copy.bytes_mut().copy_from_slice(keys);
+            self.prepare(copy.bytes_mut());
+            (copy.bytes(), held + keys.len())
+        } else {
+            (keys, held)
+        };
+        let sorter = self.sorter(held)?;
+        let report = match segments {
+            None => dynamic::argsort(&sorter, self.dtype, keys, indices)?,
+            Some(segments) => dynamic::argsort_segments(&sorter, self.dtype, keys, indices, segments)?,
+        };
+        drop(copy);
+        Ok(report)
+    }
+
+    /// Numbers of 64 bits, whose order as integers is that of the keys. Equal keys have equal numbers. Those of narrower keys
+    /// are in the high bits. Changes the keys.
+    pub fn codes(&self, keys: &mut [u8]) -> Result<Vec<u64>, Failure> {
+        self.narrow_codes(keys, |code| code)
+    }
+
+    /// The same, each as the number that `narrow` makes of it.
+    pub fn narrow_codes<T: Zeroable + Clone + Send>(
+        &self,
+        keys: &mut [u8],
+        narrow: impl Fn(u64) -> T + Sync,
+    ) -> Result<Vec<T>, Failure> {
+        self.prepare(keys);
+        let width = self.dtype.width();
+        let mut codes = zeroed::<T>(keys.len() / width)?;
+        let part = |(keys, codes): (&[u8], &mut [T])| {
+            let mut wide = [0; CODED];
+            for (keys, codes) in keys.chunks(CODED * width).zip(codes.chunks_mut(CODED)) {
+                let wide = &mut wide[..codes.len()];
+                dynamic::codes(self.dtype, keys, self.order, wide)?;
+                codes.iter_mut().zip(wide).for_each(|(code, wide)| *code = narrow(*wide));
+            }
+            Ok::<(), Error>(())
+        };
+        if buffer::in_pool() {
+            let keys = keys.par_chunks(SHARED * width);
+            keys.zip(codes.par_chunks_mut(SHARED)).try_for_each(part)?;
+        } else {
+            part((keys, &mut codes))?;
+        }
+        Ok(codes)
+    }
+
+    /// Sorts keys and payloads by indices, so that tied keys keep their order and their bits.
+    fn sort_rows(
+        &self,
+        keys: &mut [u8],
+        segments: Option<Segments<'_>>,
+        payloads: &mut [(usize, &mut [u8])],
+        held: usize,
+    ) -> Result<Report, Failure> {
+        let width = self.dtype.width();
+        let n = keys.len() / width;
+        let mut indices = zeroed::<u64>(n)?;
+        let held = held + size_of_val(&indices[..]);
+        let report = self.argsort(keys, segments, &mut indices, held)?;
+        for range in ranges(segments, n) {
+            let indices = &indices[range.clone()];
+            permute(&mut keys[range.start * width..range.end * width], width, indices)?;
+            for (each, payload) in payloads.iter_mut() {
+                permute(&mut payload[range.start * *each..range.end * *each], *each, indices)?;
+            }
+        }
+        Ok(report)
+    }
+
+    /// Runs `sort` on keys that are changed for it, and undoes the change.
+    fn changed(
+        &self,
+        keys: &mut [u8],
+        sort: impl FnOnce(&mut [u8]) -> Result<Report, Failure>,
+    ) -> Result<Report, Failure> {
+        if !self.changes(keys) {
+            return sort(keys);
+        }
+        self.encode(keys);
+        let done = sort(keys);
+        self.decode(keys);
+        done
+    }
+
+    /// Whether the change makes a difference to these keys.
+    fn changes(&self, keys: &[u8]) -> bool {
+        match self.change {
+            Change::None => false,
+            Change::RotateNat => bytemuck::cast_slice::<u8, i64>(keys).contains(&i64::MIN),
+            Change::FlipNegative => true,
+        }
+    }
+
+    /// Changes keys so that the order of their bits is the one asked for, and equal keys have equal bits.
+    fn prepare(&self, keys: &mut [u8]) {
+        self.encode(keys);
+        if let Some(float) = self.ties {
+            with_bits!(self.dtype, B => by_parts(keys, size_of::<B>(), |keys| untie::<B>(keys, float)));
+        }
+    }
+
+    /// Changes keys for the library.
+    pub fn encode(&self, keys: &mut [u8]) {
+        match self.change {
+            Change::None => {}
+            Change::RotateNat => add(keys, -1),
+            Change::FlipNegative => self.flip(keys),
+        }
+    }
+
+    /// Undoes [`Numbers::encode`].
+    pub fn decode(&self, keys: &mut [u8]) {
+        match self.change {
+            Change::None => {}
+            Change::RotateNat => add(keys, 1),
+            Change::FlipNegative => self.flip(keys),
+        }
+    }
+
+    fn flip(&self, keys: &mut [u8]) {
+        with_bits!(self.dtype, B => by_parts(keys, size_of::<B>(), |keys| {
+            bytemuck::cast_slice_mut::<u8, B>(keys).iter_mut().for_each(|key| *key = Bits::flip_negative(*key));
+        }));
+    }
+
+    /// Whether some keys are equal and have different bits.
+    fn has_ties(&self, keys: &[u8]) -> bool {
+        self.ties.is_some_and(|float| with_bits!(self.dtype, B => has_ties::<B>(keys, float)))
+    }
+}
+
+fn add(keys: &mut [u8], number: i64) {
+    by_parts(keys, size_of::<i64>(), |keys| {
+        bytemuck::cast_slice_mut::<u8, i64>(keys).iter_mut().for_each(|key| *key = key.wrapping_add(number));
+    });
+}
+
+/// Gives all zeros the bits of 0.0, and all NaNs those of one of them.
+fn untie<B: Bits>(keys: &mut [u8], float: Float) {
+    let infinity = B::of(float.infinity);
+    let nan = B::of(float.infinity | 1);
+    for key in bytemuck::cast_slice_mut::<u8, B>(keys) {
+        let magnitude = key.magnitude();
+        *key = if magnitude > infinity {
+            nan
+        } else if magnitude == B::ZERO {
+            B::ZERO
+        } else {
+            *key
+        };
+    }
+}
+
+/// Whether there are zeros of both signs, or NaNs with different bits.
+fn has_ties<B: Bits>(keys: &[u8], float: Float) -> bool {
+    let infinity = B::of(float.infinity);
+    let (mut plus, mut minus, mut nan) = (false, false, None);
+    for chunk in bytemuck::cast_slice::<u8, B>(keys).chunks(4096) {
+        let mut nans = false;
+        for &key in chunk {
+            plus |= key == B::ZERO;
+            minus |= key == B::SIGN;
+            nans |= key.magnitude() > infinity;
+        }
+        if nans {
+            for &key in chunk.iter().filter(|key| key.magnitude() > infinity) {
+                if *nan.get_or_insert(key) != key {
+                    return true;
+                }
+            }
+        }
+        if plus && minus {
+            return true;
+        }
+    }
+    false
+}
+
+/// The ranges of the segments; of all keys, without segments.
+pub fn ranges(segments: Option<Segments<'_>>, n: usize) -> Vec<Range<usize>> {
+    match segments {
+        None => iter::once(0..n).collect(),
+        Some(Segments::Length(len)) => (0..n).step_by(len.max(1)).map(|from| from..from + len).collect(),
+        Some(Segments::Offsets(offsets)) => offsets.windows(2).map(|ends| ends[0]..ends[1]).collect(),
+    }
+}
+
+/// Puts the items that the indices name in the place of all.
+pub fn permute(
+    items: &mut [u8],
+    width: usize,
+    indices: &[impl Copy + Into<u64> + Sync],
+) -> Result<(), Failure> {
+    let mut copy = Buffer::new(items.len())?;
+    copy.bytes_mut().copy_from_slice(items);
+    buffer::take(copy.bytes(), width, indices, items);
+    Ok(())
+}

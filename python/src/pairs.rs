@@ -1,0 +1,188 @@
+//! `sort_pairs` and `sort_pairs_inplace`.
+
+use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use pyo3::{Bound, intern};
+
+use crate::array::{self, Array};
+use crate::call::run;
+use crate::gpu::{self, GpuArray};
+use crate::input::Input;
+use crate::kind::{self, Kind};
+use crate::numbers::{Numbers, permute};
+use crate::options::{Given, Options};
+use crate::{along, arrow};
+
+/// Sorts keys, and moves the rows of each value array with them. Returns sorted copies, the keys first.
+///
+/// ``keys`` has one dimension. Each of ``values`` has as many rows, in any number of dimensions, and any type, Python objects
+/// included. Stable, unless ``stable=False``. One array of values without gaps moves with its keys; for several arrays, the
+/// indices of the keys are sorted. Takes the other arguments of :func:`sort`, and raises as it does.
+///
+/// >>> import numpy as np, sortie
+/// >>> sortie.sort_pairs(np.array([2, 1, 2]), np.array(["b", "a", "c"]))
+/// (array([1, 2, 2]), array(['a', 'b', 'c'], dtype='<U1'))
+#[pyfunction]
+#[pyo3(
+    signature = (keys, *values, descending=false, stable=None, nans="last", order="numpy", threads=None, memory_limit=None,
+        engine="auto")
+)]
+#[allow(clippy::too_many_arguments)]
+pub fn sort_pairs<'py>(
+    keys: &Bound<'py, PyAny>,
+    values: &Bound<'py, PyTuple>,
+    descending: bool,
+    stable: Option<bool>,
+    nans: &str,
+    order: &str,
+    threads: Option<usize>,
+    memory_limit: Option<u64>,
+    engine: &str,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
+    let py = keys.py();
+    if let Some((keys, values)) = on_gpu(keys, values)? {
+        let keys = gpu::copied(&keys)?;
+        let values = values.iter().map(gpu::copied).collect::<PyResult<Vec<_>>>()?;
+        gpu::sort_pairs_inplace(&keys, &values, &options)?;
+        let mut sorted = vec![keys.object];
+        sorted.extend(values.into_iter().map(|value| value.object));
+        return PyTuple::new(py, sorted);
+    }
+    let copy = |object: Bound<'py, PyAny>| match Input::of(&object)? {
+        Input::Array(array) => array::copied_in_c_order(&array),
+        other => Err(arrow::refused("sort_pairs", &other)),
+    };
+    let keys = copy(keys.clone())?;
+    let values = values.iter().map(copy).collect::<PyResult<Vec<_>>>()?;
+    together(&keys, &values, &options)?;
+    let mut sorted = vec![keys];
+    sorted.extend(values);
+    PyTuple::new(py, sorted)
+}
+
+/// Sorts keys in place, and moves the rows of each value array with them, in place too.
+///
+/// Takes the arguments of :func:`sort_pairs`.
+///
+/// >>> import numpy as np, sortie
+/// >>> keys, values = np.array([3, 1, 2]), np.array([30.0, 10.0, 20.0])
+/// >>> sortie.sort_pairs_inplace(keys, values)
+/// >>> values
+/// array([10., 20., 30.])
+#[pyfunction]
+#[pyo3(
+    signature = (keys, *values, descending=false, stable=None, nans="last", order="numpy", threads=None, memory_limit=None,
+        engine="auto")
+)]
+#[allow(clippy::too_many_arguments)]
+pub fn sort_pairs_inplace(
+    keys: &Bound<'_, PyAny>,
+    values: &Bound<'_, PyTuple>,
+    descending: bool,
+    stable: Option<bool>,
+    nans: &str,
+    order: &str,
+    threads: Option<usize>,
+    memory_limit: Option<u64>,
+    engine: &str,
+) -> PyResult<()> {
+    let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
+    if let Some((keys, values)) = on_gpu(keys, values)? {
+        return gpu::sort_pairs_inplace(&keys, &values, &options);
+    }
+    let keys = array::writable("keys", keys)?;
+    let values: Vec<_> =
+        values.iter().map(|value| array::writable("values", &value).cloned()).collect::<PyResult<_>>()?;
+    together(keys, &values, &options)
+}
+
+/// Keys and values on a GPU, if the keys are. All are of one library.
+fn on_gpu<'py>(
+    keys: &Bound<'py, PyAny>,
+    values: &Bound<'py, PyTuple>,
+) -> PyResult<Option<(GpuArray<'py>, Vec<GpuArray<'py>>)>> {
+    if array::exactly(keys)?.is_some() {
+        return Ok(None);
+    }
+    let Some(keys) = GpuArray::of(keys)? else { return Ok(None) };
+    let values = values.iter().map(|value| match GpuArray::of(&value)? {
+        Some(array) if array.owner == keys.owner => Ok(array),
+        _ => Err(PyTypeError::new_err(
+            "the keys are on a GPU; give values of the same library, on the same GPU",
+        )),
+    });
+    let values = values.collect::<PyResult<_>>()?;
+    Ok(Some((keys, values)))
+}
+
+/// Sorts keys and values in place.
+fn together(keys: &Array<'_>, values: &[Array<'_>], options: &Options) -> PyResult<()> {
+    let (py, n) = (keys.py(), keys.len());
+    if keys.ndim() != 1 {
+        return Err(PyValueError::new_err(format!("keys have {} dimensions; give them 1", keys.ndim())));
+    }
+    for (i, value) in values.iter().enumerate() {
+        match value.shape().first() {
+            None => return Err(PyTypeError::new_err(format!("values {i} are one number; give {n} rows"))),
+            Some(&rows) if rows != n => {
+                return Err(PyValueError::new_err(format!(
+                    "values {i} have {rows} rows where there are {n} keys; give both the same length"
+                )));
+            }
+            Some(_) => {}
+        }
+    }
+    let leaf = kind::leaf(&keys.dtype())?;
+    if let ([value], Some(numbers)) = (values, Numbers::of(leaf.kind, options)) {
+        let rows = array::lanes(keys, 0).rows(numbers.align()).filter(|_| !leaf.swapped);
+        if n > 0 && rows.is_some() && moves(value) {
+            let each = row_bytes(value);
+            if overlap(keys, value) {
+                return Err(PyValueError::new_err("keys and values share memory; give arrays of their own"));
+            }
+            // SAFETY: both arrays have no gaps. The caller promises that nobody else reads or writes them during the call.
+            let (keys, payload) = unsafe { (array::bytes(keys), array::bytes(value)) };
+            return run(py, options, n, || Ok(((), numbers.sort_pairs(keys, each, payload)?)));
+        }
+    }
+    let indices = array::empty(numpy::dtype::<i64>(py), &[n])?;
+    along::argsort::<u64>(keys, 0, options, None, &indices)?;
+    for array in std::iter::once(keys).chain(values) {
+        pick(array, &indices)?;
+    }
+    Ok(())
+}
+
+/// Puts the rows that the indices name in the place of all.
+fn pick(array: &Array<'_>, indices: &Array<'_>) -> PyResult<()> {
+    let py = array.py();
+    if moves(array) {
+        let each = row_bytes(array);
+        // SAFETY: as in `together`; the indices are new, and nobody else knows them.
+        let (items, indices) = unsafe { (array::bytes(array), array::bytes(indices)) };
+        return Ok(py.detach(|| permute(items, each, bytemuck::cast_slice::<u8, u64>(indices)))?);
+    }
+    let picked = array.call_method1(intern!(py, "take"), (indices, 0))?;
+    array::copy_into(array, picked.cast()?)
+}
+
+/// Whether arrays without gaps have bytes in common.
+fn overlap(a: &Array<'_>, b: &Array<'_>) -> bool {
+    let [a, b] = [a, b].map(array::addresses);
+    a.start < b.end && b.start < a.end
+}
+
+/// Whether the rows of an array are bytes in a row, and nothing that NumPy must know of.
+fn moves(array: &Array<'_>) -> bool {
+    let dtype = array.dtype();
+    array.is_c_contiguous()
+        && !dtype.has_object()
+        && !matches!(kind::leaf(&dtype), Ok(leaf) if leaf.kind == Kind::Strings)
+}
+
+fn row_bytes(array: &Array<'_>) -> usize {
+    array.shape()[1..].iter().product::<usize>() * array.dtype().itemsize()
+}

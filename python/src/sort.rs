@@ -1,0 +1,336 @@
+//! `sort`, `sort_inplace` and `argsort`.
+
+use arrow_array::UInt32Array;
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::array::{self, Array, axis_of};
+use crate::call::run;
+use crate::gpu::{self, GpuArray};
+use crate::input::{Input, Keys, library, picked};
+use crate::options::{Given, Options};
+use crate::{along, arrow, columns};
+
+/// Returns a sorted copy.
+///
+/// ``a`` is a NumPy array or what NumPy makes one of, an Arrow array, or a series of pandas or polars. Arrow arrays of pyarrow
+/// and series stay what they are; other Arrow data becomes an object with the Arrow PyCapsule interface. Their nulls go last.
+/// Arrays of torch, CuPy, Numba and JAX on a GPU are sorted there, and the call does not wait.
+///
+/// axis
+///     The axis along which to sort. ``None`` flattens the array.
+/// descending
+///     Whether the largest comes first.
+/// stable
+///     ``True`` gives the result of ``np.sort(kind="stable")`` bit for bit: zeros of both signs and NaNs keep their order.
+/// nans
+///     ``"last"`` or ``"first"``, in both directions. NaT counts as NaN.
+/// order
+///     ``"numpy"``: -0.0 equals 0.0, and all NaNs are equal. ``"total"``: -0.0 before 0.0, NaNs by their bits. ``"arrow"``: the
+///     totalOrder of IEEE 754. For a structured array, a field or a list of fields by which to sort first, as in ``np.sort``.
+/// out
+///     An array of the same shape and type for the result.
+/// threads
+///     How many threads may work. By default as many as there are cores, from 65,536 elements on.
+/// memory_limit
+///     The most scratch memory in bytes.
+/// engine
+///     ``"auto"`` or ``"cpu"``; ``"cuda"``, ``"cuda:1"`` or ``"hybrid"`` copy the array to a GPU and back.
+///
+/// Raises ``TypeError`` for types that have no order here, and says what to convert them to; ``ValueError`` for arguments that
+/// do not fit; ``MemoryError`` if the limit or the system does not allow the scratch memory; ``RuntimeError`` if a GPU is not
+/// available or fails.
+///
+/// >>> import numpy as np, sortie
+/// >>> sortie.sort(np.array([3.0, np.nan, 1.0]))
+/// array([ 1.,  3., nan])
+/// >>> sortie.sort([[3, 1], [2, 4]], axis=0, descending=True)
+/// array([[3, 4],
+///        [2, 1]])
+#[pyfunction]
+#[pyo3(
+    signature = (a, axis=Some(-1), *, descending=false, stable=None, nans="last", order=None, out=None, threads=None,
+        memory_limit=None, engine="auto"),
+    text_signature = "(a, axis=-1, *, descending=False, stable=None, nans='last', order='numpy', out=None, threads=None, \
+        memory_limit=None, engine='auto')"
+)]
+#[allow(clippy::too_many_arguments)]
+pub fn sort<'py>(
+    a: &Bound<'py, PyAny>,
+    axis: Option<isize>,
+    descending: bool,
+    stable: Option<bool>,
+    nans: &str,
+    order: Option<&Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyAny>>,
+    threads: Option<usize>,
+    memory_limit: Option<u64>,
+    engine: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (options, fields) =
+        Given { descending, stable, nans, threads, memory_limit, engine }.ordered_by(order)?;
+    let array = match Input::of(a)? {
+        Input::Array(array) => array,
+        other => {
+            if out.is_some() {
+                return Err(PyTypeError::new_err("out is for NumPy arrays; sort other data without it"));
+            }
+            no_fields(fields.as_deref())?;
+            return sort_other(other, axis, &options);
+        }
+    };
+    let (sorted, axis) = match (axis, out) {
+        (Some(axis), None) => (array::copied(&array)?, axis_of(&array, axis)?),
+        (None, None) => (array::flattened(&array)?, 0),
+        (axis, Some(out)) => {
+            let out = array::writable("out", out)?;
+            let flat = axis.is_none();
+            let from = if flat { array::flattened(&array)? } else { array };
+            if out.shape() != from.shape() || !out.dtype().is_equiv_to(&from.dtype()) {
+                return Err(PyValueError::new_err(format!(
+                    "out has shape {:?} and type {}; the result has shape {:?} and type {}",
+                    out.shape(),
+                    out.dtype(),
+                    from.shape(),
+                    from.dtype()
+                )));
+            }
+            let axis = axis_of(&from, axis.unwrap_or(0))?;
+            array::copy_into(out, &from)?;
+            (out.clone(), axis)
+        }
+    };
+    along::sort(&sorted, axis, &options, fields.as_deref())?;
+    Ok(sorted.into_any())
+}
+
+/// Sorts an array in place, without a copy of it if it lies in memory without gaps: a NumPy array, or one of torch, CuPy or
+/// Numba on a GPU.
+///
+/// Takes the arguments of :func:`sort`, apart from ``out`` and ``axis=None``. An array with gaps, or in the byte order of other
+/// machines, is copied in blocks of 32 MiB, or of one row along the axis. Complex numbers, strings and structured types take a
+/// copy of such a block and their keys. The array must not be read or written by other threads until the call returns.
+///
+/// Raises as :func:`sort`, and ``ValueError`` if the array is read-only.
+///
+/// >>> import numpy as np, sortie
+/// >>> a = np.array([3, 1, 2], dtype=np.uint16)
+/// >>> sortie.sort_inplace(a)
+/// >>> a
+/// array([1, 2, 3], dtype=uint16)
+#[pyfunction]
+#[pyo3(
+    signature = (a, axis=-1, *, descending=false, stable=None, nans="last", order=None, threads=None, memory_limit=None,
+        engine="auto"),
+    text_signature = "(a, axis=-1, *, descending=False, stable=None, nans='last', order='numpy', threads=None, \
+        memory_limit=None, engine='auto')"
+)]
+#[allow(clippy::too_many_arguments)]
+pub fn sort_inplace(
+    a: &Bound<'_, PyAny>,
+    axis: isize,
+    descending: bool,
+    stable: Option<bool>,
+    nans: &str,
+    order: Option<&Bound<'_, PyAny>>,
+    threads: Option<usize>,
+    memory_limit: Option<u64>,
+    engine: &str,
+) -> PyResult<()> {
+    let (options, fields) =
+        Given { descending, stable, nans, threads, memory_limit, engine }.ordered_by(order)?;
+    if array::exactly(a)?.is_none()
+        && let Some(array) = GpuArray::of(a)?
+    {
+        no_fields(fields.as_deref())?;
+        return gpu::sort_inplace(&array, axis, &options);
+    }
+    let array = array::writable("a", a)?;
+    along::sort(array, axis_of(array, axis)?, &options, fields.as_deref())
+}
+
+/// Returns the indices that sort an array, as a NumPy array. Stable, unless ``stable=False``.
+///
+/// Takes the arguments of :func:`sort`, apart from ``out``.
+///
+/// dtype
+///     The type of the indices: ``np.int64`` by default, or ``np.int32`` or ``np.uint32``, which take half the memory.
+///
+/// Raises as :func:`sort`, and ``ValueError`` if the indices do not fit the type.
+///
+/// >>> import numpy as np, sortie
+/// >>> sortie.argsort(np.array([30, 10, 20]))
+/// array([1, 2, 0])
+/// >>> sortie.argsort(np.array(["b", "a"]), dtype=np.uint32)
+/// array([1, 0], dtype=uint32)
+#[pyfunction]
+#[pyo3(
+    signature = (a, axis=Some(-1), *, descending=false, stable=None, nans="last", order=None, dtype=None, threads=None,
+        memory_limit=None, engine="auto"),
+    text_signature = "(a, axis=-1, *, descending=False, stable=None, nans='last', order='numpy', dtype=None, threads=None, \
+        memory_limit=None, engine='auto')"
+)]
+#[allow(clippy::too_many_arguments)]
+pub fn argsort<'py>(
+    a: &Bound<'py, PyAny>,
+    axis: Option<isize>,
+    descending: bool,
+    stable: Option<bool>,
+    nans: &str,
+    order: Option<&Bound<'py, PyAny>>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    threads: Option<usize>,
+    memory_limit: Option<u64>,
+    engine: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (options, fields) =
+        Given { descending, stable, nans, threads, memory_limit, engine }.ordered_by(order)?;
+    let indices = Indices::of(a.py(), dtype)?;
+    let input = Input::of(a)?;
+    if let Input::Gpu(array) = &input {
+        no_fields(fields.as_deref())?;
+        return gpu::argsort(array, axis, &options, &indices.dtype.str()?.to_string());
+    }
+    let array = match Keys::read(input)? {
+        Keys::Array(array) => array,
+        keys => {
+            one_axis(axis)?;
+            no_fields(fields.as_deref())?;
+            return Ok(indices.written(a.py(), &sorted_indices(a.py(), &keys, &options)?)?.into_any());
+        }
+    };
+    let array = if axis.is_none() { array::flattened(&array)? } else { array };
+    let axis = axis_of(&array, axis.unwrap_or(0))?;
+    indices.fit(array.shape()[axis])?;
+    let result = array::empty(indices.dtype.clone(), array.shape())?;
+    if indices.narrow {
+        along::argsort::<u32>(&array, axis, &options, fields.as_deref(), &result)?;
+    } else {
+        along::argsort::<u64>(&array, axis, &options, fields.as_deref(), &result)?;
+    }
+    Ok(result.into_any())
+}
+
+/// The type of indices.
+pub struct Indices<'py> {
+    pub dtype: Bound<'py, PyArrayDescr>,
+    /// Whether they have 32 bits.
+    pub narrow: bool,
+    largest: u64,
+}
+
+impl<'py> Indices<'py> {
+    /// The type that a caller asks for.
+    pub fn of(py: Python<'py>, dtype: Option<&Bound<'py, PyAny>>) -> PyResult<Indices<'py>> {
+        let Some(dtype) = dtype else {
+            return Ok(Indices { dtype: numpy::dtype::<i64>(py), narrow: false, largest: i64::MAX as u64 });
+        };
+        let dtype = PyArrayDescr::new(py, dtype)?;
+        let native = dtype.is_native_byteorder() != Some(false);
+        let (narrow, largest) = match (dtype.kind(), dtype.itemsize()) {
+            (b'i', 8) if native => (false, i64::MAX as u64),
+            (b'i', 4) if native => (true, i32::MAX as u64),
+            (b'u', 4) if native => (true, u64::from(u32::MAX)),
+            _ => {
+                return Err(PyTypeError::new_err(format!(
+                    "indices are np.int64, np.int32 or np.uint32, not {dtype}"
+                )));
+            }
+        };
+        Ok(Indices { dtype, narrow, largest })
+    }
+
+    /// The type that a library of tables picks rows by without a conversion.
+    pub fn of_library(table: &Bound<'py, PyAny>) -> PyResult<Indices<'py>> {
+        let py = table.py();
+        if library(table)? != "polars" {
+            return Indices::of(py, None);
+        }
+        Ok(Indices { dtype: numpy::dtype::<u32>(py), narrow: true, largest: u64::from(u32::MAX) })
+    }
+
+    /// Returns an error if indices of so many elements do not fit.
+    pub fn fit(&self, n: usize) -> PyResult<()> {
+        if (n as u64).saturating_sub(1) <= self.largest {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!(
+            "the indices of {n} elements do not fit {}; use np.int64",
+            self.dtype
+        )))
+    }
+
+    /// An array of these indices.
+    pub fn written(&self, py: Python<'py>, indices: &UInt32Array) -> PyResult<Array<'py>> {
+        self.fit(indices.len())?;
+        let result = array::empty(self.dtype.clone(), &[indices.len()])?;
+        // SAFETY: the result is new, so nobody else knows it.
+        let bytes = unsafe { array::bytes(&result) };
+        let narrow = self.narrow;
+        py.detach(|| {
+            if narrow {
+                bytes.copy_from_slice(bytemuck::cast_slice(indices.values()));
+            } else {
+                let written: &mut [u64] = bytemuck::cast_slice_mut(bytes);
+                written.iter_mut().zip(indices.values()).for_each(|(to, &index)| *to = u64::from(index));
+            }
+        });
+        Ok(result)
+    }
+}
+
+/// The indices that sort keys of one dimension.
+fn sorted_indices(py: Python<'_>, keys: &Keys<'_>, options: &Options) -> PyResult<UInt32Array> {
+    let (columns, n) = (keys.columns(py, options, false)?, keys.len());
+    run(py, options, n, || columns::indices(&columns, n, options, 0))
+}
+
+/// Sorts what is no NumPy array.
+fn sort_other<'py>(input: Input<'py>, axis: Option<isize>, options: &Options) -> PyResult<Bound<'py, PyAny>> {
+    if let Input::Gpu(array) = &input {
+        return gpu::sort(array, axis, options);
+    }
+    one_axis(axis)?;
+    match input {
+        Input::Array(_) | Input::Gpu(_) => unreachable!("these are sorted elsewhere"),
+        Input::Series(series) => {
+            let indices = argsort_series(&series, options)?;
+            picked(&series, &indices)
+        }
+        Input::Arrow(data) => {
+            let (values, field) = arrow::imported(&data)?;
+            let sorted = run(data.py(), options, values.len(), || arrow::sorted(&values, options))?;
+            arrow::returned(&data, sorted, field)
+        }
+    }
+}
+
+fn argsort_series<'py>(series: &Bound<'py, PyAny>, options: &Options) -> PyResult<Array<'py>> {
+    let py = series.py();
+    let indices = Indices::of_library(series)?;
+    match Keys::of(series)? {
+        Keys::Array(array) => {
+            let result = array::empty(indices.dtype, array.shape())?;
+            along::argsort::<u64>(&array, axis_of(&array, -1)?, options, None, &result)?;
+            Ok(result)
+        }
+        keys => indices.written(py, &sorted_indices(py, &keys, options)?),
+    }
+}
+
+fn one_axis(axis: Option<isize>) -> PyResult<()> {
+    match axis {
+        None | Some(-1 | 0) => Ok(()),
+        Some(other) => Err(PyValueError::new_err(format!("Arrow data has one axis, not axis {other}"))),
+    }
+}
+
+fn no_fields(fields: Option<&[String]>) -> PyResult<()> {
+    match fields {
+        None => Ok(()),
+        Some(_) => Err(PyValueError::new_err(
+            "order names fields of structured arrays; for tables use sortie.sort_by",
+        )),
+    }
+}

@@ -1,0 +1,57 @@
+"""Every example of the documentation runs, and every function has one."""
+
+import contextlib
+import doctest
+import io
+import json
+import pathlib
+
+import numpy as np
+import pytest
+import sortie
+
+FUNCTIONS = [name for name in sortie.__all__ if name not in ("Phase", "Report")]
+GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
+NOTEBOOK = GUIDE.with_suffix(".ipynb")
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="NumPy prints numbers otherwise before 2.0")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(name):
+    function = getattr(sortie, name)
+    test = doctest.DocTestParser().get_doctest(function.__doc__, {}, name, None, None)
+    assert test.examples, f"{name} has no example"
+    assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed == 0
+
+
+def test_classes_are_documented():
+    for kind in (sortie.Phase, sortie.Report):
+        assert kind.__doc__
+        assert all(getattr(kind, name).__doc__ for name in dir(kind) if not name.startswith("_"))
+
+
+@pytest.mark.skipif(not GUIDE.exists(), reason="the guide is not beside the tests")
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="NumPy prints numbers otherwise before 2.0")
+def test_guide(tmp_path, monkeypatch):
+    for package in ("pandas", "polars", "pyarrow"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    monkeypatch.chdir(tmp_path)
+    # A doctest ends at an empty line or at the end of the block.
+    text = GUIDE.read_text().replace("\n```", "\n\n```")
+    test = doctest.DocTestParser().get_doctest(text, {}, "python.md", str(GUIDE), 0)
+    assert len(test.examples) > 10
+    assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed == 0
+
+
+@pytest.mark.skipif(not NOTEBOOK.exists(), reason="the notebook is not beside the tests")
+def test_notebook():
+    """Its cells run, and print what it shows."""
+    names = {}
+    cells = [cell for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == "code"]
+    assert len(cells) > 5
+    for cell in cells:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec("".join(cell["source"]), names)
+        shown = "".join(text for output in cell["outputs"] for text in output["text"])
+        assert printed.getvalue() == shown

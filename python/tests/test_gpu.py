@@ -1,0 +1,258 @@
+"""Arrays on GPUs, sorted where they lie. Skipped where there is no GPU, or no library with such arrays."""
+
+import threading
+
+import numpy as np
+import pytest
+import sortie
+
+if len(sortie.devices()) == 1:
+    pytest.skip("this machine has no GPU that works", allow_module_level=True)
+
+rng = np.random.default_rng(31)
+
+
+@pytest.fixture
+def torch():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if not torch.cuda.is_available():
+        pytest.skip("this torch has no CUDA")
+    return torch
+
+
+@pytest.fixture
+def cupy():
+    return pytest.importorskip("cupy", reason="CuPy is not installed")
+
+
+TORCH = ["uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "bool"]
+
+
+def numbers(torch, name, shape):
+    a = torch.randint(-100, 100, shape, device="cuda")
+    dtype = getattr(torch, name)
+    if dtype.is_floating_point:
+        a = a.to(dtype) / 4
+        a[a == 3] = float("nan")
+        a[a == 4] = -0.0
+        return a
+    return (a > 0) if name == "bool" else a.to(dtype)
+
+
+def equal(torch, a, b):
+    """Whether tensors are equal, NaNs included."""
+    a, b = a.double() if a.is_floating_point() else a, b.double() if b.is_floating_point() else b
+    return a.shape == b.shape and bool(torch.all((a == b) | ((a != a) & (b != b))))
+
+
+@pytest.mark.parametrize("name", TORCH)
+@pytest.mark.parametrize("shape", [(1,), (1000,), (300_000,), (50, 1000), (7, 3, 33), (0,), (4, 0)], ids=str)
+@pytest.mark.parametrize("descending", [False, True])
+def test_torch(torch, name, shape, descending):
+    a = numbers(torch, name, shape)
+    for axis in range(-1, len(shape)):
+        # torch puts NaNs first in descending order.
+        want = a.clone()
+        if a.is_floating_point() and descending:
+            want[want != want] = -float("inf")
+        want, indices = torch.sort(want, dim=axis, descending=descending, stable=True)
+        if a.is_floating_point() and descending:
+            want = torch.where(want == -float("inf"), float("nan"), want).to(a.dtype)
+        before = a.clone()
+        found = sortie.sort(a, axis, descending=descending)
+        assert found.dtype == a.dtype and found.device == a.device
+        assert equal(torch, found, want) and equal(torch, a, before)
+        assert torch.equal(sortie.argsort(a, axis, descending=descending), indices)
+        assert torch.equal(sortie.argsort(a, axis, descending=descending, dtype=np.int32).long(), indices)
+        b = a.clone()
+        assert sortie.sort_inplace(b, axis, descending=descending) is None
+        assert equal(torch, b, want)
+    flat = sortie.sort(a, axis=None)
+    assert equal(torch, flat, torch.sort(a.reshape(-1)).values)
+
+
+def test_torch_arrays_with_gaps(torch):
+    a = torch.rand(200, 300, device="cuda")[::2, ::3]
+    want = torch.sort(a, 0).values
+    assert torch.equal(sortie.sort(a, 0), want)
+    sortie.sort_inplace(a, 0)
+    assert torch.equal(a, want)
+
+
+def test_torch_pairs_and_segments(torch):
+    keys = torch.randint(0, 50, (10_000,), device="cuda")
+    values = torch.arange(10_000, device="cuda")
+    rows = torch.rand(10_000, 3, device="cuda")
+    want, indices = torch.sort(keys, stable=True)
+    for payloads in ((values,), (values, rows), (), (rows.half(),)):
+        found = sortie.sort_pairs(keys, *payloads)
+        assert torch.equal(found[0], want)
+        assert all(torch.equal(a, b[indices]) for a, b in zip(found[1:], payloads))
+    sortie.sort_pairs_inplace(keys, values)
+    assert torch.equal(keys, want) and torch.equal(values, indices)
+    floats = torch.tensor([0.0, -0.0, float("nan"), 1.0, -float("nan")], device="cuda")
+    assert sortie.sort_pairs(floats, torch.arange(5, device="cuda"))[1].tolist() == [0, 1, 3, 2, 4]
+    a = torch.rand(6000, device="cuda")
+    assert torch.equal(sortie.sort_segments(a, 100), torch.sort(a.reshape(-1, 100)).values.reshape(-1))
+    offsets = torch.tensor([0, 1000, 1000, 6000], device="cuda")
+    want = torch.cat([torch.sort(part).values for part in (a[:1000], a[1000:])])
+    assert torch.equal(sortie.sort_segments(a, offsets=offsets), want)
+
+
+def test_torch_refuses_what_it_must(torch):
+    a = torch.rand(10, device="cuda", requires_grad=True)
+    with pytest.raises(ValueError, match="requires grad"):
+        sortie.sort_inplace(a)
+    assert not sortie.sort(a).requires_grad
+    b = torch.rand(10, device="cuda")
+    for call, error in [
+        (lambda: sortie.sort(b, order="arrow"), ValueError),
+        (lambda: sortie.sort(b, stable=True), ValueError),
+        (lambda: sortie.sort(b, 1), ValueError),
+        (lambda: sortie.sort(b.to(torch.complex64)), TypeError),
+        (lambda: sortie.sort_pairs(b, torch.rand(9, device="cuda")), ValueError),
+        (lambda: sortie.sort_pairs(b, np.zeros(10)), TypeError),
+    ]:
+        with pytest.raises(error):
+            call()
+
+
+def test_torch_streams_and_threads(torch):
+    """Eight threads, each with a stream of its own, whose work is in order."""
+    errors = []
+
+    def work(seed):
+        try:
+            stream = torch.cuda.Stream()
+            with torch.cuda.stream(stream):
+                generator = torch.Generator("cuda").manual_seed(seed)
+                for _ in range(20):
+                    a = torch.rand(100_000, device="cuda", generator=generator)
+                    b = a.clone()
+                    sortie.sort_inplace(a)
+                    indices = sortie.argsort(b)
+                    assert torch.equal(a, b[indices]) and torch.equal(a, torch.sort(b).values)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert not errors
+
+
+def test_torch_does_not_wait(torch):
+    a = torch.rand(10_000, device="cuda")
+    sortie.sort_inplace(a)
+    torch.cuda.synchronize()
+    a.uniform_()
+    torch.cuda._sleep(200_000_000)
+    sortie.sort_inplace(a)
+    assert not torch.cuda.current_stream().query()
+    torch.cuda.synchronize()
+    assert torch.equal(a, torch.sort(a).values)
+
+
+def test_torch_graphs(torch):
+    a = torch.rand(100_000, device="cuda")
+    rows = torch.rand(1000, 100, device="cuda")
+    # The kernels are compiled and loaded before the capture.
+    sortie.sort_inplace(a)
+    sortie.sort_inplace(rows)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        sortie.sort_inplace(a)
+        sortie.sort_inplace(rows)
+    for _ in range(3):
+        a.uniform_()
+        rows.uniform_()
+        want, want_rows = torch.sort(a).values, torch.sort(rows).values
+        graph.replay()
+        assert torch.equal(a, want) and torch.equal(rows, want_rows)
+
+
+def test_torch_scratch_comes_from_its_pool(torch):
+    a = torch.rand(1 << 22, device="cuda")
+    sortie.sort_inplace(a)
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    a.uniform_()
+    sortie.sort_inplace(a)
+    torch.cuda.synchronize()
+    assert torch.cuda.max_memory_allocated() > before
+
+
+def test_torch_second_device(torch):
+    if torch.cuda.device_count() < 2:
+        pytest.skip("this machine has one GPU")
+    a = torch.rand(100_000, device="cuda:1")
+    want = torch.sort(a).values
+    assert torch.equal(sortie.sort(a), want)
+    sortie.sort_inplace(a)
+    assert torch.equal(a, want)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u4", "i8", "f2", "f4", "f8", "?"])
+@pytest.mark.parametrize("shape", [(1000,), (40, 500), (3, 4, 50)], ids=str)
+def test_cupy(cupy, dtype, shape):
+    host = (rng.integers(-100, 100, shape) / 4).astype(dtype)
+    if host.dtype.kind == "f":
+        host[host == 3] = np.nan
+    a = cupy.asarray(host)
+    for axis in range(len(shape)):
+        np.testing.assert_array_equal(cupy.asnumpy(sortie.sort(a, axis)), np.sort(host, axis))
+        indices = sortie.argsort(a, axis)
+        assert isinstance(indices, cupy.ndarray)
+        assert np.array_equal(cupy.asnumpy(indices), np.argsort(host, axis, kind="stable"))
+        b = a.copy()
+        sortie.sort_inplace(b, axis)
+        np.testing.assert_array_equal(cupy.asnumpy(b), np.sort(host, axis))
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        b = a * 1 if host.dtype.kind != "b" else a.copy()
+        found = sortie.sort(b)
+        stream.synchronize()
+        np.testing.assert_array_equal(cupy.asnumpy(found), np.sort(host))
+
+
+def test_cupy_pairs(cupy):
+    keys, values = rng.integers(0, 9, 1000), rng.random((1000, 2))
+    found = sortie.sort_pairs(cupy.asarray(keys), cupy.asarray(values), cupy.arange(1000))
+    indices = np.argsort(keys, kind="stable")
+    assert np.array_equal(cupy.asnumpy(found[1]), values[indices])
+    assert np.array_equal(cupy.asnumpy(found[2]), indices)
+
+
+def test_numba():
+    cuda = pytest.importorskip("numba.cuda", reason="Numba is not installed")
+    if not cuda.is_available():
+        pytest.skip("this Numba has no CUDA")
+    host = rng.integers(0, 1000, (20, 300))
+    a = cuda.to_device(host)
+    assert np.array_equal(sortie.sort(a).copy_to_host(), np.sort(host))
+    assert np.array_equal(sortie.argsort(a, dtype=np.int32).copy_to_host(), np.argsort(host, kind="stable"))
+    sortie.sort_inplace(a)
+    assert np.array_equal(a.copy_to_host(), np.sort(host))
+    with pytest.raises(ValueError, match="last axis"):
+        sortie.sort(a, 0)
+
+
+def test_jax():
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    if jax.default_backend() != "gpu":
+        pytest.skip("this JAX has no GPU")
+    host = rng.random((20, 300)).astype("f4")
+    a = jax.numpy.asarray(host)
+    found = sortie.sort(a)
+    assert isinstance(found, jax.Array)
+    assert np.array_equal(np.asarray(found), np.sort(host)) and np.array_equal(np.asarray(a), host)
+    with pytest.raises(ValueError, match="read-only"):
+        sortie.sort_inplace(a)
+
+
+@pytest.mark.parametrize("engine", ["cuda", "cuda:0", "hybrid"])
+def test_host_arrays_on_a_gpu(engine):
+    a = rng.random(1_000_000)
+    assert np.array_equal(sortie.sort(a, engine=engine), np.sort(a))
+    assert np.array_equal(sortie.argsort(a, engine=engine), np.argsort(a, kind="stable"))
+    assert "cuda" in sortie.explain(a, engine=engine)

@@ -1,0 +1,146 @@
+"""Pairs, segments, lexsort, merge: several arrays, or many in one."""
+
+import numpy as np
+import oracle
+import pytest
+import sortie
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_numbers import COMPLEX, DTYPES, SWAPPED, orders, values
+
+KEYS = st.sampled_from(DTYPES + SWAPPED)
+VALUES = ["?", "i4", "f8", "c16", "S3", "V12", "O", "U5", "i4,f8"]
+
+
+@st.composite
+def columns(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = draw(st.sampled_from([0, 1, 2, 17, 300]))
+    keys = values(draw(KEYS), rng, 2 * n)[:: draw(st.sampled_from([1, 2]))][:n]
+    payloads = []
+    for dtype in draw(st.lists(st.sampled_from(VALUES), max_size=3)):
+        shape = (n, *draw(st.sampled_from([(), (2,), (0,)])))
+        payload = np.zeros(shape, dtype)
+        if dtype == "i4,f8":
+            payload["f0"] = np.arange(payload.size).reshape(shape)
+        else:
+            payload[...] = np.arange(payload.size).reshape(shape).astype("U5" if dtype in ("S3", "U5", "V12") else dtype)
+        payloads.append(payload)
+    return keys, payloads
+
+
+@settings(max_examples=300, deadline=None)
+@given(columns(), orders)
+def test_values_follow_their_keys(arrays, order):
+    keys, payloads = arrays
+    indices = oracle.argsort(keys, descending=order["descending"], nans_first=order["nans"] == "first")
+    before = keys.copy()
+    found = sortie.sort_pairs(keys, *payloads, **order)
+    assert oracle.same_bits(keys, before)
+    sortie.sort_pairs_inplace(keys, *(copies := [payload.copy() for payload in payloads]), **order)
+    for sorted_, in_place, original in zip(found, [keys, *copies], [before, *payloads]):
+        oracle.assert_equal(sorted_, original[indices])
+        oracle.assert_equal(in_place, original[indices])
+    assert oracle.same_bits(found[0], before[indices]) and oracle.same_bits(keys, before[indices])
+
+
+def test_pairs_of_strings_and_of_many():
+    rng = np.random.default_rng(1)
+    keys, value = rng.random(200_000), np.arange(200_000)
+    assert np.array_equal(sortie.sort_pairs(keys, value)[1], np.argsort(keys))
+    keys = rng.choice(["a", "b", "c"], 1000)
+    assert np.array_equal(sortie.sort_pairs(keys, value[:1000])[1], np.argsort(keys, kind="stable"))
+    if hasattr(np.dtypes, "StringDType"):
+        texts = np.array(["x" * i for i in range(50)], np.dtypes.StringDType())
+        keys = rng.permutation(50)
+        assert sortie.sort_pairs(keys, texts)[1].tolist() == texts[np.argsort(keys)].tolist()
+
+
+@st.composite
+def segmented(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    lengths = draw(st.lists(st.integers(0, 40), min_size=1, max_size=12))
+    first, rest = draw(st.sampled_from([(0, 0), (2, 3)]))
+    offsets = first + np.cumsum([0, *lengths])
+    a = values(draw(KEYS), rng, first + sum(lengths) + rest)
+    return a, offsets, lengths if first + rest == 0 else None
+
+
+@settings(max_examples=300, deadline=None)
+@given(segmented(), orders)
+def test_segments(batch, order):
+    a, offsets, lengths = batch
+    options = {"descending": order["descending"], "nans_first": order["nans"] == "first"}
+    expected, indices = a.copy(), np.zeros(len(a), int)
+    for start, end in zip(offsets, offsets[1:]):
+        indices[start:end] = oracle.argsort(a[start:end], **options)
+        expected[start:end] = a[start:end][indices[start:end]]
+    assert np.array_equal(sortie.argsort_segments(a, offsets=offsets, **order), indices)
+    assert np.array_equal(sortie.argsort_segments(a, offsets=offsets, dtype=np.uint32, **order), indices)
+    assert oracle.same_bits(sortie.sort_segments(a, offsets=offsets, stable=True, **order), expected)
+    oracle.assert_equal(sortie.sort_segments(a, offsets=offsets.astype("u2"), **order), expected)
+    if lengths is not None:
+        assert np.array_equal(sortie.argsort_segments(a, lengths, **order), indices)
+        sortie.sort_segments(a, np.array(lengths), stable=True, out=a, **order)
+        assert oracle.same_bits(a, expected)
+
+
+def test_segments_of_one_length_and_of_strings():
+    a = np.random.default_rng(2).random(100_000)
+    assert np.array_equal(sortie.sort_segments(a, 100), np.sort(a.reshape(-1, 100)).ravel())
+    words = np.random.default_rng(3).choice(["b", "a", "ccc"], 60)
+    assert np.array_equal(sortie.sort_segments(words, 6), np.sort(words.reshape(-1, 6)).ravel())
+    indices = np.argsort(words.reshape(-1, 6), kind="stable").ravel()
+    assert np.array_equal(sortie.argsort_segments(words, 6), indices)
+    if hasattr(np.dtypes, "StringDType"):
+        texts = words.astype(np.dtypes.StringDType())
+        assert np.array_equal(sortie.argsort_segments(texts, 6), indices)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(0, 2**32),
+    st.lists(KEYS.filter(lambda dtype: dtype.name != "bfloat16"), min_size=1, max_size=4),
+    st.sampled_from([(), (0,), (50,), (300,), (6, 7)]),
+    st.data(),
+)
+def test_lexsort_is_numpys(seed, dtypes, shape, data):
+    rng = np.random.default_rng(seed)
+    keys = [values(dtype, rng, shape) for dtype in dtypes]
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1)) if shape else -1
+    # NumPy's lexsort is wrong for complex numbers in the other byte order.
+    expected = np.lexsort([key.astype(key.dtype.newbyteorder("=")) for key in keys], axis)
+    assert np.array_equal(sortie.lexsort(keys, axis), expected)
+    assert np.array_equal(sortie.lexsort(keys, axis, dtype=np.uint32), expected)
+
+
+def test_lexsort_with_directions_and_text():
+    rng = np.random.default_rng(4)
+    a, b, c = rng.choice(["x", "y"], 500), rng.integers(0, 5, 500), rng.choice([0.5, np.nan, -1.0], 500)
+    expected = np.lexsort((np.where(np.isnan(c), 9, c), -b, a))
+    assert np.array_equal(sortie.lexsort((c, b, a), descending=[False, True, False]), expected)
+    rows = rng.integers(0, 3, (3, 100))
+    assert np.array_equal(sortie.lexsort(rows), np.lexsort(rows))
+
+
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if d not in COMPLEX], ids=str)
+@pytest.mark.parametrize("descending", [False, True])
+def test_merge(dtype, descending):
+    rng = np.random.default_rng(5)
+    parts = [sortie.sort(values(dtype, rng, n), stable=True, descending=descending) for n in (0, 1, 500, 70_000)]
+    whole = np.concatenate(parts)
+    expected = whole[oracle.argsort(whole, descending=descending)]
+    assert oracle.same_bits(sortie.merge(parts, descending=descending), expected)
+
+
+def test_is_sorted_of_what_is_not_numbers():
+    assert sortie.is_sorted(np.array(["a", "a", "b"]))
+    assert not sortie.is_sorted(np.array(["b", "a"]))
+    assert sortie.is_sorted(np.array(["b", "a"]), descending=True)
+    a = np.arange(100_000)
+    assert sortie.is_sorted(a)
+    # Between two of the stretches that are looked at together.
+    for at in (8191, 8192, 99_999):
+        b = a.copy()
+        b[at] = -1
+        assert not sortie.is_sorted(b)
