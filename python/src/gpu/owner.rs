@@ -56,7 +56,9 @@ impl<'py> GpuArray<'py> {
         let owner = match library(object)?.as_str() {
             "torch" => object.getattr(intern!(py, "is_cuda"))?.is_truthy()?.then_some(Owner::Torch),
             "cupy" => object.hasattr(intern!(py, "__cuda_array_interface__"))?.then_some(Owner::Cupy),
-            "numba" => object.hasattr(intern!(py, "__cuda_array_interface__"))?.then_some(Owner::Numba),
+            "numba" | "numba_cuda" => {
+                object.hasattr(intern!(py, "__cuda_array_interface__"))?.then_some(Owner::Numba)
+            }
             _ => dlpack::is_on_cuda(object)?.then_some(Owner::Other),
         };
         Ok(owner.map(|owner| GpuArray { object: object.clone(), owner }))
