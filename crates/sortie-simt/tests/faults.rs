@@ -192,7 +192,7 @@ fn launches_that_no_device_takes() {
     let device = sortie_simt::device(Options::default()).unwrap();
     let program = common::program("faults", SOURCE, &[]);
     for (threads, shared, part) in
-        [(32, 48 * 1024 + 1, "49152 bytes"), (64, 0, "32 at most"), (2048, 0, "1024")]
+        [(32, 48 * 1024 + 1, "49152 bytes"), (64, 0, "at most 32"), (2048, 0, "1024")]
     {
         let shape = Launch { blocks: 1, threads, shared };
         let error = common::run(&device, &program, "wide_scope", shape, &mut [0; 32]).unwrap_err();

@@ -187,15 +187,15 @@ fn segments_that_do_not_fit_the_keys_are_refused() {
     unsafe {
         let start = keys.as_mut_ptr().cast();
         refused(sortie_sort_segments(U64, start, 3, 0, NULL), "a length of 0 cannot hold any key");
-        refused(sortie_sort_segments(U64, start, 3, 2, NULL), "3 keys are no multiple of the length 2");
-        refused(sortie_sort_segments(U64, start, 3, usize::MAX, NULL), "no multiple");
+        refused(sortie_sort_segments(U64, start, 3, 2, NULL), "3 keys are not a multiple of the length 2");
+        refused(sortie_sort_segments(U64, start, 3, usize::MAX, NULL), "not a multiple");
         let by = |offsets: &[usize]| {
             sortie_sort_segments_by_offsets(U64, start, 3, offsets.as_ptr(), offsets.len() - 1, NULL)
         };
-        refused(by(&[0, 2, 1]), "offsets go backwards: 2 at 1, then 1");
-        refused(by(&[0, 4]), "the last offset is 4, past the 3 keys");
-        refused(by(&[0, usize::MAX]), "past the 3 keys");
-        refused(by(&[usize::MAX, 3]), "go backwards");
+        refused(by(&[0, 2, 1]), "offsets decrease: 2 at 1, then 1");
+        refused(by(&[0, 4]), "the last offset is 4, but there are 3 keys");
+        refused(by(&[0, usize::MAX]), "but there are 3 keys");
+        refused(by(&[usize::MAX, 3]), "decrease");
     }
     assert_eq!(keys, [3, 1, 2]);
 }
