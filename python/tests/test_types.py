@@ -187,7 +187,7 @@ def test_errors_say_what_is_wrong():
         (lambda: sortie.sort(a, order="arrow", nans="first"), ValueError, "arrow"),
         (lambda: sortie.sort(a, threads=0), ValueError, "at least 1 thread"),
         (lambda: sortie.sort(a, threads=-1), OverflowError, "negative"),
-        (lambda: sortie.sort(a, engine="tpu"), ValueError, "no engine"),
+        (lambda: sortie.sort(a, engine="tpu"), ValueError, "unknown engine"),
         (lambda: sortie.sort(a, out=[1, 2, 3]), TypeError, "out must be"),
         (lambda: sortie.sort(a, out=np.zeros(2, int)), ValueError, "out has shape"),
         (lambda: sortie.sort(a, out=np.zeros(3, "i2")), ValueError, "out has shape"),
