@@ -109,7 +109,7 @@ pub fn is_sorted(
     match Keys::of(a)? {
         Keys::Array(array) => {
             let array = if axis.is_none() { array::flattened(&array)? } else { array };
-            in_order(&array, axis_of(&array, axis.unwrap_or(0))?, &options)
+            in_order(&array, axis_of(&array, axis.unwrap_or(-1))?, &options)
         }
         keys => {
             let columns = keys.columns(a.py(), &options, false)?;

@@ -82,7 +82,11 @@ pub fn sort<'py>(
     };
     let (sorted, axis) = match (axis, out) {
         (Some(axis), None) => (array::copied(&array)?, axis_of(&array, axis)?),
-        (None, None) => (array::flattened(&array)?, 0),
+        (None, None) => {
+            let flat = array::flattened(&array)?;
+            let last = axis_of(&flat, -1)?;
+            (flat, last)
+        }
         (axis, Some(out)) => {
             let out = array::writable("out", out)?;
             let flat = axis.is_none();
@@ -96,7 +100,7 @@ pub fn sort<'py>(
                     from.dtype()
                 )));
             }
-            let axis = axis_of(&from, axis.unwrap_or(0))?;
+            let axis = axis_of(&from, axis.unwrap_or(-1))?;
             array::copy_into(out, &from)?;
             (out.clone(), axis)
         }
@@ -201,7 +205,7 @@ pub fn argsort<'py>(
         }
     };
     let array = if axis.is_none() { array::flattened(&array)? } else { array };
-    let axis = axis_of(&array, axis.unwrap_or(0))?;
+    let axis = axis_of(&array, axis.unwrap_or(-1))?;
     indices.fit(array.shape()[axis])?;
     let result = array::empty(indices.dtype.clone(), array.shape())?;
     if indices.narrow {

@@ -298,3 +298,10 @@ def test_eight_threads_at_once():
     [thread.join() for thread in threads]
     for a, indices in zip(arrays, results):
         assert np.array_equal(indices, np.argsort(a, kind="stable"))
+
+
+def test_a_matrix_is_flattened_to_one_row():
+    matrix = np.asmatrix([[3, 1, 2], [9, 7, 8]])
+    assert sortie.sort(matrix, axis=None).tolist() == np.sort(matrix, axis=None).tolist()
+    assert sortie.argsort(matrix, axis=None).tolist() == np.argsort(matrix, axis=None).tolist()
+    assert not sortie.is_sorted(matrix, axis=None)
