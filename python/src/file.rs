@@ -88,6 +88,9 @@ pub fn sort_file(
     let given = Given { descending, stable: None, nans, threads, memory_limit: Some(budget), engine };
     let options = given.ordered(order)?;
     let input = Input::open(py, &path, dtype)?;
+    if input.leaf.width == 0 {
+        return Err(PyTypeError::new_err("elements of the file have no bytes; give a type of numbers"));
+    }
     let n = (input.bytes / input.leaf.width as u64) as usize;
     run_here(py, &options, n, |threads| {
         let task = Task { options: &options, threads, budget, progress: progress.as_ref() };

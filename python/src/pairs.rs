@@ -141,19 +141,33 @@ fn together(keys: &Array<'_>, values: &[Array<'_>], options: &Options) -> PyResu
         if n > 0 && rows.is_some() && moves(value) {
             let each = row_bytes(value);
             if overlap(keys, value) {
-                return Err(PyValueError::new_err("keys and values share memory; give arrays of their own"));
+                return Err(shared());
             }
             // SAFETY: both arrays have no gaps. The caller promises that nobody else reads or writes them during the call.
             let (keys, payload) = unsafe { (array::bytes(keys), array::bytes(value)) };
             return run(py, options, n, || Ok(((), numbers.sort_pairs(keys, each, payload)?)));
         }
     }
+    let arrays: Vec<&Array<'_>> = std::iter::once(keys).chain(values).collect();
+    let shares = py.import(intern!(py, "numpy"))?.getattr(intern!(py, "shares_memory"))?;
+    for (i, a) in arrays.iter().enumerate() {
+        for b in &arrays[..i] {
+            if shares.call1((a, b))?.is_truthy()? {
+                return Err(shared());
+            }
+        }
+    }
     let indices = array::empty(numpy::dtype::<i64>(py), &[n])?;
     along::argsort::<u64>(keys, 0, options, None, &indices)?;
-    for array in std::iter::once(keys).chain(values) {
+    for array in arrays {
         pick(array, &indices)?;
     }
     Ok(())
+}
+
+/// Rows in shared memory would be moved twice.
+fn shared() -> PyErr {
+    PyValueError::new_err("keys and values share memory; give arrays of their own")
 }
 
 /// Puts the rows that the indices name in the place of all.

@@ -121,3 +121,12 @@ def test_control_c_stops(tmp_path):
     rest = child.communicate(timeout=60)[0]
     assert time.monotonic() - start < 5 and rest.endswith("stopped\n") and child.returncode == 0
     assert os.listdir(tmp_path) == ["a"] and path.read_bytes() == before
+
+
+def test_elements_without_bytes_are_refused(tmp_path):
+    path = tmp_path / "raw"
+    path.write_bytes(b"abc")
+    for dtype in ("S0", "V0", "U0"):
+        with pytest.raises(TypeError):
+            sortie.sort_file(str(path), str(tmp_path / "out"), dtype=dtype)
+    assert [found.name for found in tmp_path.iterdir()] == ["raw"]

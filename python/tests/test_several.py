@@ -144,3 +144,20 @@ def test_is_sorted_of_what_is_not_numbers():
         b = a.copy()
         b[at] = -1
         assert not sortie.is_sorted(b)
+
+
+def test_arrays_in_shared_memory_are_refused_before_anything_moves():
+    for make in (
+        lambda k, v: (k, v, v),
+        lambda k, v: (k, v, k),
+        lambda k, v: (k, k[::-1]),
+        lambda k, v: (k.astype("U2"),) * 2,
+    ):
+        arrays = make(np.array([3, 1, 2]), np.array([30, 10, 20]))
+        before = [array.tolist() for array in arrays]
+        with pytest.raises(ValueError, match="share memory"):
+            sortie.sort_pairs_inplace(*arrays)
+        assert [array.tolist() for array in arrays] == before
+    table = np.array([[3, 30], [1, 10], [2, 20]])
+    sortie.sort_pairs_inplace(table[:, 0], table[:, 1])
+    assert table.tolist() == [[1, 10], [2, 20], [3, 30]]
