@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::format::{Counts, POSTINGS, TERMS};
 use crate::postings::{Encoder, List};
 use crate::publish::{Draft, Sealed};
-use crate::run::{Reader, Runs};
+use crate::run::{LEAST_BUFFER, Reader, Runs};
 use crate::terms::Writer;
 
 /// The number of bytes to write at a time, where it is a range's turn.
@@ -27,8 +27,9 @@ const RANGES_A_THREAD: u64 = 8;
 /// The minimum bytes of a range for each run. A reader starts at a mark before its range, 16 KB before it on average.
 const LEAST_OF_A_RUN: u64 = if cfg!(test) { 64 } else { 256 << 10 };
 
-/// Merges all runs into the terms and postings of a draft, and counts both. Uses the threads of the current rayon pool, and `bytes`
-/// bytes of memory: half for the buffers of the runs, half for what waits to be written.
+/// Merges all runs into the terms and postings of a draft, and counts both. Uses `bytes` bytes of memory: half for the buffers of
+/// the runs, half for what waits to be written. Uses the threads of the current rayon pool, but only as many as this memory has
+/// buffers for. One thread always gets its buffers.
 pub fn merge(runs: &Runs, bytes: usize, draft: &mut Draft) -> Result<Counts, Error> {
     let [terms, postings] = draft
         .files
@@ -52,7 +53,7 @@ pub fn merge(runs: &Runs, bytes: usize, draft: &mut Draft) -> Result<Counts, Err
 }
 
 fn merge_by_ranges(runs: &Runs, bytes: usize, output: &Output<'_>) -> Result<(), Error> {
-    let threads = rayon::current_num_threads();
+    let threads = threads(runs.len(), bytes, rayon::current_num_threads());
     let least = LEAST_OF_A_RUN * runs.len() as u64;
     let ranges = match threads as u64 {
         1 => runs.ranges(u64::MAX),
@@ -70,7 +71,10 @@ fn merge_by_ranges(runs: &Runs, bytes: usize, output: &Output<'_>) -> Result<(),
             }
         }
     };
-    let merged = rayon::broadcast(|_| {
+    let merged = rayon::broadcast(|thread| {
+        if thread.index() >= threads {
+            return Ok(());
+        }
         let failing = Failing(output);
         let merged = merge_next();
         if merged.is_ok() {
@@ -79,6 +83,12 @@ fn merge_by_ranges(runs: &Runs, bytes: usize, output: &Output<'_>) -> Result<(),
         merged
     });
     merged.into_iter().collect()
+}
+
+/// The number of threads, at most `most`, whose smallest buffers fit in `bytes` bytes. Each has one for each run.
+fn threads(runs: usize, bytes: usize, most: usize) -> usize {
+    let least = runs.saturating_mul(LEAST_BUFFER).max(BATCH);
+    (bytes / least).clamp(1, most)
 }
 
 /// Merges a range of terms, and holds up to about `most` bytes of it until its turn. Returns whether it is complete. If not, another
@@ -105,7 +115,7 @@ fn merge_range(
             reader.advance()?;
             tournament.replay(|a, b| compare(readers, a, b));
             if merged.bytes() >= BATCH {
-                if output.turn.load(Ordering::Acquire) != number && merged.bytes() < most {
+                if output.turn.load(Ordering::Acquire) != number && merged.bytes() < most / 2 {
                     continue;
                 }
                 let Some(mut files) = output.wait(number) else { return Ok(false) };
@@ -138,6 +148,7 @@ impl Merged {
         self.lists.push((self.terms.len(), list, length));
     }
 
+    /// The memory in use. Vectors that grow may hold twice as much.
     fn bytes(&self) -> usize {
         self.terms.len() + size_of_val(&self.lists[..]) + self.postings.len()
     }
@@ -163,16 +174,16 @@ struct Files<'a> {
 impl<'a> Output<'a> {
     /// Waits until it is the turn of a range. `None` if a thread has failed.
     fn wait(&self, number: usize) -> Option<MutexGuard<'_, Files<'a>>> {
-        let files = self.files.lock().expect("no thread panics while it holds the files");
+        // A thread that panics while it holds the files does not end its turn.
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let is_early = |files: &mut Files<'_>| !files.failed && self.turn.load(Ordering::Acquire) != number;
-        let files =
-            self.turned.wait_while(files, is_early).expect("no thread panics while it holds the files");
+        let files = self.turned.wait_while(files, is_early).unwrap_or_else(PoisonError::into_inner);
         (!files.failed).then_some(files)
     }
 
     fn finish(self) -> Result<Counts, Error> {
         let Files { terms_path, terms, counts, .. } =
-            self.files.into_inner().expect("no thread panics while it holds the files");
+            self.files.into_inner().expect("a thread that panicked has ended the merge");
         terms.finish().map_err(Error::file("write", &terms_path))?;
         Ok(counts)
     }
@@ -255,6 +266,13 @@ mod tests {
         for threads in 2..5 {
             assert_eq!(merged_by(threads, &runs, folder.path()).unwrap(), counts);
         }
+    }
+
+    #[test]
+    fn memory_limits_the_threads() {
+        assert_eq!(threads(1000, 128 << 20, 128), 32);
+        assert_eq!(threads(20, 128 << 20, 16), 16);
+        assert_eq!(threads(100_000, 1 << 20, 16), 1);
     }
 
     #[test]

@@ -22,6 +22,9 @@ const PART: usize = 1 << 18;
 /// The number of pairs between two marks, about 32 KB of a run. Records are longer if a term has more documents.
 const PAIRS_A_MARK: usize = if cfg!(test) { 16 } else { 1 << 14 };
 
+/// The smallest buffer of a reader, which is a page of the file.
+pub const LEAST_BUFFER: usize = 4 << 10;
+
 /// A document in a list, and how often it contains the term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Posting {
@@ -120,9 +123,10 @@ impl Runs {
         ranges
     }
 
-    /// Readers of a range of all runs, each at its first record. Together they use `bytes` bytes of memory.
+    /// Readers of a range of all runs, each at its first record. Together they use `bytes` bytes of memory, but
+    /// each at least [`LEAST_BUFFER`] and at most 1 MiB.
     pub fn readers<'a>(&'a self, range: TermRange<'a>, bytes: usize) -> Result<Vec<Reader<'a>>, Error> {
-        let buffer = (bytes / self.len().max(1)).clamp(4 << 10, 1 << 20);
+        let buffer = (bytes / self.len().max(1)).clamp(LEAST_BUFFER, 1 << 20);
         let reader = |run: &'a Run| {
             let mut reader = Reader::new(self, run.part(range), range.to, buffer);
             reader.advance()?;
