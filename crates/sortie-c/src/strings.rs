@@ -13,8 +13,8 @@ pub fn argsort<O: Copy + Into<i64>, I: Index>(
     indices: &mut [I],
     options: sortie_options,
 ) -> Result<(), Failure> {
-    let references = indices.len() * size_of::<&[u8]>();
-    let options = holding(options, references as u64)?;
+    let references = indices.len().saturating_mul(size_of::<&[u8]>());
+    let within = holding(options, references as u64)?;
     let mut strings: Vec<&[u8]> = Vec::new();
     strings.try_reserve_exact(indices.len()).map_err(|_| Failure {
         status: sortie_status::Memory,
@@ -33,8 +33,21 @@ pub fn argsort<O: Copy + Into<i64>, I: Index>(
             ))
         })?);
     }
-    choices::sorter(options)?.argsort_strings(&strings, indices)?;
-    Ok(())
+    let sorted = choices::sorter(within)?.argsort_strings(&strings, indices);
+    sorted.map(drop).map_err(|error| with_what_is_held(error, references as u64).into())
+}
+
+/// The numbers of the limit that the caller has set, not of what was left of it.
+fn with_what_is_held(error: Error, held: u64) -> Error {
+    match error {
+        Error::Memory { bound: Bound::Limit, needed, available, hint } => Error::Memory {
+            bound: Bound::Limit,
+            needed: needed.saturating_add(held),
+            available: available + held,
+            hint,
+        },
+        other => other,
+    }
 }
 
 /// The options if `held` bytes of the memory limit are taken already.

@@ -264,6 +264,7 @@ fn a_memory_limit_holds() {
     for limit in [1, 16 * 20_000, 16 * 20_000 + 1000] {
         assert_eq!(sort(limit), sortie_status::Memory, "{limit}");
         assert!(message().contains("raise memory_limit"), "{}", message());
+        assert!(message().contains(&limit.to_string()), "not the limit that was set: {}", message());
     }
     assert_eq!(sort(40 * 20_000), sortie_status::Ok, "{}", message());
     assert!(indices.into_iter().eq(0..20_000), "equal strings keep their order");
