@@ -55,6 +55,7 @@
 pub(crate) mod alloc;
 mod array;
 mod batch;
+mod canonical;
 pub(crate) mod copy;
 mod engine;
 mod host;

@@ -133,7 +133,25 @@ impl Gpu {
         Ok(())
     }
 
-    fn launch_rows(&self, items: usize) -> Launch {
+    /// Writes indices of 32 bits as integers of 64 bits, at an address.
+    ///
+    /// # Safety
+    /// There is room for as many; nothing else uses them meanwhile. The stream belongs to this engine's device.
+    pub(crate) unsafe fn widen(
+        &self,
+        stream: &Stream,
+        indices: View<'_, u32>,
+        wide: u64,
+    ) -> Result<(), Error> {
+        let kernel = self.kernel(&instance("widen_indices", size_of::<u64>(), size_of::<u32>()))?;
+        let count = indices.len();
+        // SAFETY: these are the kernel's arguments. The engine keeps the kernel.
+        unsafe { kernel.launch(stream, self.launch_rows(count), (indices, count as u64, wide))? };
+        Ok(())
+    }
+
+    /// A launch for work on this many items, each of which any thread may take.
+    pub(crate) fn launch_rows(&self, items: usize) -> Launch {
         let most = (self.device().properties().multiprocessors * RESIDENT) as usize;
         Launch { blocks: items.div_ceil(BLOCK).min(most) as u32, threads: BLOCK as u32, shared: 0 }
     }

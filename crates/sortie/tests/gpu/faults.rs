@@ -13,7 +13,7 @@ type Sort = for<'a> unsafe fn(&'a Gpu, &Stream, View<'_, u32>, View<'_, u32>) ->
 
 /// Every sort that takes scratch, of the keys and their payload or indices. Each has the safety conditions of
 /// [`Gpu::sort_pairs`].
-const SORTS: [(&str, Sort); 9] = [
+const SORTS: [(&str, Sort); 10] = [
     ("keys", |gpu, stream, keys, _| {
         // SAFETY: the caller guarantees it.
         unsafe { gpu.sort(stream, keys, Order::default()) }
@@ -35,6 +35,18 @@ const SORTS: [(&str, Sort); 9] = [
     ("argsort", |gpu, stream, keys, beside| {
         // SAFETY: the caller guarantees it.
         unsafe { gpu.argsort(stream, keys, beside, Order::default()) }
+    }),
+    ("argsort with indices of 64 bits", |gpu, stream, keys, beside| {
+        let half = keys.len() / 2;
+        // SAFETY: the caller guarantees it.
+        unsafe {
+            gpu.argsort(
+                stream,
+                keys.range(0..half),
+                beside.range(0..2 * half).cast::<u64>(),
+                Order::default(),
+            )
+        }
     }),
     ("pairs of wide keys", |gpu, stream, keys, beside| {
         // SAFETY: the caller guarantees it.

@@ -51,6 +51,8 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("one array of 2^31 u32 with u32", |gpu| one_array::<u32>(gpu, 1 << 31, OneArray::Pairs)),
     ("one array of u64 with u32", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::Pairs)),
     ("one array of u64 with 16 bytes", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::WidePairs)),
+    ("indices of 64 bits of one array of u32", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::WidePlaces)),
+    ("canonical floats", canonical_floats),
     ("indices of one array of u64", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::Places)),
     ("one array of f32 with u32, by a block", |gpu| one_array::<f32>(gpu, 1 << 14, OneArray::Pairs)),
     ("indices of one array of f32, by a block", |gpu| one_array::<f32>(gpu, 1 << 12, OneArray::Places)),
@@ -334,6 +336,7 @@ enum OneArray {
     WidePairs,
     UnstablePairs,
     Places,
+    WidePlaces,
 }
 
 /// Enqueues a sort of one array of `n` keys, enough to be distributed.
@@ -351,9 +354,24 @@ fn one_array<K: Key + Pod>(gpu: &Gpu, n: usize, work: OneArray) -> Result<(), Er
             OneArray::WidePairs => gpu.sort_pairs(&stream, keys, wide.view(), order)?,
             OneArray::UnstablePairs => gpu.sort_pairs_unstable(&stream, keys, moved, order)?,
             OneArray::Places => gpu.argsort(&stream, keys, moved, order)?,
+            OneArray::WidePlaces => {
+                gpu.argsort(&stream, keys, wide.view().cast::<u64>().range(0..n), order)?
+            }
         }
     }
     .wait()
+}
+
+/// Enqueues copies of floats of every width.
+fn canonical_floats(gpu: &Gpu) -> Result<(), Error> {
+    let (stream, floats) = (gpu.device().stream()?, gpu.device().alloc::<u64>(1 << 10)?);
+    let (from, to) = (floats.range(0..1 << 9), floats.range(1 << 9..1 << 10));
+    // SAFETY: the recorder runs nothing.
+    unsafe {
+        gpu.canonical_floats::<f64>(&stream, from.cast(), to.cast())?;
+        gpu.canonical_floats::<f32>(&stream, from.cast(), to.cast())?;
+        gpu.canonical_floats::<f16>(&stream, from.cast(), to.cast())
+    }
 }
 
 /// Sorts keys on two devices.

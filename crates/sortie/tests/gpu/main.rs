@@ -2,6 +2,7 @@
 //! machine code of its kernels.
 
 mod bitonic;
+mod canonical;
 mod compared;
 mod devices;
 mod faults;

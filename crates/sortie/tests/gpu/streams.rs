@@ -121,8 +121,7 @@ fn calls() -> Vec<Call> {
             gpu.workspace_bytes::<u32>(data.keys.len(), INDICES);
         "argsort with indices of 64 bits":
             gpu.argsort(stream, data.wide(), data.beside.view().cast::<u64>(), order),
-            gpu.workspace_bytes::<u64>(data.wide().len(), WIDE_PAIRS)
-                .map(|bytes| bytes + (8 * data.wide().len()).next_multiple_of(256));
+            gpu.workspace_bytes_of_argsort::<u64, u64>(data.wide().len());
         "keys by comparison": gpu.sort_by_comparison(stream, data.wide(), order),
             gpu.workspace_bytes_by_comparison::<u64>(data.wide().len(), Beside::Nothing);
         "argsort by comparison": gpu.argsort_by_comparison(stream, data.keys.view(), data.beside.view(), order),

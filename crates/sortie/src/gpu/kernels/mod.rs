@@ -30,6 +30,7 @@ pub(crate) struct Instance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum File {
     Rows,
+    Canonical,
     SortSegments,
     Classes,
     MergeRuns,
@@ -118,6 +119,7 @@ impl File {
     fn source(self) -> (&'static str, &'static str) {
         match self {
             File::Rows => ("rows", include_str!("../../../kernels/common/rows.cu")),
+            File::Canonical => ("canonical", include_str!("../../../kernels/common/canonical.cu")),
             File::SortSegments => {
                 ("sort_segments", include_str!("../../../kernels/segments/sort_segments.cu"))
             }
@@ -153,7 +155,7 @@ impl File {
     fn layouts(self) -> &'static [Layout] {
         use {array as a, batch as b, segments as g, strings as t};
         match self {
-            File::Rows => &[],
+            File::Rows | File::Canonical => &[],
             File::SortSegments => &[CodeTransform::LAYOUT, g::SegmentArrays::LAYOUT, g::LongSegments::LAYOUT],
             File::MergeRuns => &[
                 CodeTransform::LAYOUT,
