@@ -165,8 +165,8 @@ pub unsafe extern "C" fn sortie_sort_segments(
 }
 
 /// Sorts each of `segments` segments on its own, in place. Segment `i` goes from key `offsets[i]` to before key
-/// `offsets[i + 1]`, so that there are `segments` + 1 offsets. They never go backwards, and stay within the `n` keys. Keys
-/// before the first and from the last offset on stay where they are.
+/// `offsets[i + 1]`, so that there are `segments` + 1 offsets. They must not decrease, and none may exceed `n`. Keys before
+/// the first offset and from the last offset on stay where they are.
 ///
 /// Memory: that of sortie_sort at most.
 #[unsafe(no_mangle)]
@@ -191,8 +191,8 @@ pub unsafe extern "C" fn sortie_sort_segments_by_offsets(
 }
 
 /// Writes the indices of `n` strings in the order of their bytes. String `i` goes from `bytes[offsets[i]]` to before
-/// `bytes[offsets[i + 1]]`, as in an Arrow array of type Utf8 or Binary, so that there are `n` + 1 offsets. They never go
-/// backwards, and stay within the `bytes_len` bytes. Stable.
+/// `bytes[offsets[i + 1]]`, as in an Arrow array of type Utf8 or Binary, so that there are `n` + 1 offsets. They must not be
+/// negative or decrease, and none may exceed `bytes_len`. Stable.
 ///
 /// Time: O((n + d) log n), where d bytes tell the strings apart.
 ///
