@@ -139,7 +139,7 @@ impl<T> Array<T> {
     }
 
     /// # Safety
-    /// The caller of the C function vouches for the memory, which nothing else writes.
+    /// The caller of the C function guarantees that the memory is valid and that nothing else writes it.
     pub unsafe fn get(&self) -> &[T] {
         // SAFETY: aligned and not null, see `of_rows`; the caller guarantees the rest. Memory that C has not written counts as
         // initialised, because Rust cannot know what C has done to it.
@@ -147,7 +147,7 @@ impl<T> Array<T> {
     }
 
     /// # Safety
-    /// The caller of the C function vouches for the memory, which nothing else uses. The function takes it as `*mut`.
+    /// The caller of the C function guarantees that the memory is valid and that nothing else uses it. The function takes it as `*mut`.
     pub unsafe fn get_mut(&mut self) -> &mut [T] {
         // SAFETY: as in `get`.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }

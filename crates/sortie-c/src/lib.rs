@@ -75,7 +75,7 @@ pub unsafe extern "C" fn sortie_sort(
     call(|| {
         let dtype = choices::dtype(dtype)?;
         let mut keys = array_of_keys(dtype, keys, n)?;
-        // SAFETY: the caller vouches for both, as the header says.
+        // SAFETY: the caller guarantees both, as the header says.
         let (options, keys) = unsafe { (choices::options(options)?, keys.get_mut()) };
         dynamic::sort(&choices::sorter(options)?, dtype, keys)?;
         Ok(())
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn sortie_sort_pairs(
         }
         let mut payload = Array::of_rows("payload", payload.cast_const().cast::<u8>(), n, payload_bytes)?;
         keys.apart_from(&payload)?;
-        // SAFETY: the caller vouches for all, as the header says, and they do not overlap.
+        // SAFETY: the caller guarantees all, as the header says, and they do not overlap.
         let (options, keys, payload) =
             unsafe { (choices::options(options)?, keys.get_mut(), payload.get_mut()) };
         dynamic::sort_pairs(&choices::sorter(options)?, dtype, keys, payload_bytes, payload)?;
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn sortie_argsort32(
     indices: *mut u32,
     options: *const sortie_options,
 ) -> sortie_status {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees it.
     call(|| unsafe { argsort(dtype, keys, n, indices, options) })
 }
 
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn sortie_argsort64(
     indices: *mut u64,
     options: *const sortie_options,
 ) -> sortie_status {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees it.
     call(|| unsafe { argsort(dtype, keys, n, indices, options) })
 }
 
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn sortie_sort_segments(
     call(|| {
         let dtype = choices::dtype(dtype)?;
         let mut keys = array_of_keys(dtype, keys, n)?;
-        // SAFETY: the caller vouches for both, as the header says.
+        // SAFETY: the caller guarantees both, as the header says.
         let (options, keys) = unsafe { (choices::options(options)?, keys.get_mut()) };
         dynamic::sort_segments(&choices::sorter(options)?, dtype, keys, Segments::Length(length))?;
         Ok(())
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn sortie_sort_segments_by_offsets(
         let mut keys = array_of_keys(dtype, keys, n)?;
         let offsets = array_of_offsets(offsets, segments)?;
         keys.apart_from(&offsets)?;
-        // SAFETY: the caller vouches for all, as the header says, and they do not overlap.
+        // SAFETY: the caller guarantees all, as the header says, and they do not overlap.
         let (options, keys, offsets) = unsafe { (choices::options(options)?, keys.get_mut(), offsets.get()) };
         dynamic::sort_segments(&choices::sorter(options)?, dtype, keys, Segments::Offsets(offsets))?;
         Ok(())
@@ -206,7 +206,7 @@ pub unsafe extern "C" fn sortie_argsort_strings32(
     indices: *mut u32,
     options: *const sortie_options,
 ) -> sortie_status {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees it.
     call(|| unsafe { argsort_strings(offsets, bytes, bytes_len, n, indices, options) })
 }
 
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn sortie_argsort_strings64(
     indices: *mut u64,
     options: *const sortie_options,
 ) -> sortie_status {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees it.
     call(|| unsafe { argsort_strings(offsets, bytes, bytes_len, n, indices, options) })
 }
 
@@ -237,7 +237,7 @@ unsafe fn argsort<I: Index>(
     let keys = array_of_keys(dtype, keys, n)?;
     let mut indices = Array::new("indices", indices, n)?;
     indices.apart_from(&keys)?;
-    // SAFETY: the caller vouches for all, and they do not overlap.
+    // SAFETY: the caller guarantees all, and they do not overlap.
     let (options, keys, indices) = unsafe { (choices::options(options)?, keys.get(), indices.get_mut()) };
     dynamic::argsort(&choices::sorter(options)?, dtype, keys, indices)?;
     Ok(())
@@ -258,7 +258,7 @@ unsafe fn argsort_strings<O: Copy + Into<i64>, I: Index>(
     let mut indices = Array::new("indices", indices, n)?;
     indices.apart_from(&offsets)?;
     indices.apart_from(&bytes)?;
-    // SAFETY: the caller vouches for all, and what is written overlaps nothing.
+    // SAFETY: the caller guarantees all, and what is written overlaps nothing.
     unsafe { strings::argsort(offsets.get(), bytes.get(), indices.get_mut(), choices::options(options)?) }
 }
 

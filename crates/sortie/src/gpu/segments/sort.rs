@@ -31,7 +31,6 @@ pub enum DeviceSegments<'a> {
     ///
     /// One array whose length only the device knows can be sorted as one segment: the offsets are 0 and that length,
     /// and `longest` is an upper bound of it.
-    /// the most that it can be.
     Offsets { offsets: View<'a, u64>, longest: u64 },
 }
 
