@@ -147,7 +147,8 @@ impl<T> Array<T> {
     }
 
     /// # Safety
-    /// The caller of the C function guarantees that the memory is valid and that nothing else uses it. The function takes it as `*mut`.
+    /// The caller of the C function guarantees that the memory is valid and that nothing else uses it. The function takes it as
+    /// `*mut`.
     pub unsafe fn get_mut(&mut self) -> &mut [T] {
         // SAFETY: as in `get`.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
