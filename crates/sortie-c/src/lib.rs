@@ -40,7 +40,7 @@ pub extern "C" fn sortie_last_error() -> *const c_char {
     border::last_error()
 }
 
-/// Allows SORTIE_ENGINE_AUTO to use the first CUDA device, for data from 4 MiB on, where that is predicted to be faster. If
+/// Allows SORTIE_ENGINE_AUTO to use the first CUDA device, for data of at least 4 MiB, if that is predicted to be faster. If
 /// the GPU fails, the CPU sorts. The first sort of a kind waits for seconds until its kernels are compiled.
 ///
 /// Errors: SORTIE_STATUS_DEVICE if there is no GPU, its speed is not known, or the library was built without GPUs.

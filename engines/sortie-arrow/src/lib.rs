@@ -65,7 +65,7 @@
 //!
 //! # Features
 //!
-//! - `gpu`: after a call of `enable_gpu`, large arrays are sorted on an NVIDIA GPU where that is predicted to be faster. Off by
+//! - `gpu`: after a call of `enable_gpu`, large arrays are sorted on an NVIDIA GPU if that is predicted to be faster. Off by
 //!   default.
 
 #![forbid(unsafe_code)]
