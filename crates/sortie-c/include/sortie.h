@@ -11,10 +11,10 @@
  * Arrays. An array is a pointer to its first element, aligned for its type, and a number of elements. The pointer
  * may be NULL if there are no elements. During the call, nothing else may use an array that the function writes,
  * or write one that it reads. Arrays that are NULL, misaligned, overlapping or larger than the address space are
- * refused. Whether the memory is really there, a function cannot know.
+ * refused. A function cannot check that the memory of an array is valid: the caller must ensure it.
  *
  * Order. Numbers ascend, -0.0 comes before 0.0, and NaNs come last. Strings compare by their bytes, as by memcmp;
- * a string comes after its beginnings. sortie_options changes this.
+ * a string that is a prefix of another comes before it. sortie_options changes this.
  *
  * Stability. Where something moves with its key, equal keys keep their order, unless `unstable` is set.
  *
@@ -176,7 +176,7 @@ extern "C" {
 const char *sortie_last_error(void);
 
 /**
- * Allows SORTIE_ENGINE_AUTO to use the first CUDA device, for data from 4 MiB on, where that is predicted to be faster. If
+ * Allows SORTIE_ENGINE_AUTO to use the first CUDA device, for data of at least 4 MiB, if that is predicted to be faster. If
  * the GPU fails, the CPU sorts. The first sort of a kind waits for seconds until its kernels are compiled.
  *
  * Errors: SORTIE_STATUS_DEVICE if there is no GPU, its speed is not known, or the library was built without GPUs.
@@ -243,8 +243,8 @@ sortie_status sortie_sort_segments(sortie_dtype dtype,
 
 /**
  * Sorts each of `segments` segments on its own, in place. Segment `i` goes from key `offsets[i]` to before key
- * `offsets[i + 1]`, so that there are `segments` + 1 offsets. They never go backwards, and stay within the `n` keys. Keys
- * before the first and from the last offset on stay where they are.
+ * `offsets[i + 1]`, so that there are `segments` + 1 offsets. They must not decrease, and none may exceed `n`. Keys before
+ * the first offset and from the last offset on stay where they are.
  *
  * Memory: that of sortie_sort at most.
  */
@@ -257,8 +257,8 @@ sortie_status sortie_sort_segments_by_offsets(sortie_dtype dtype,
 
 /**
  * Writes the indices of `n` strings in the order of their bytes. String `i` goes from `bytes[offsets[i]]` to before
- * `bytes[offsets[i + 1]]`, as in an Arrow array of type Utf8 or Binary, so that there are `n` + 1 offsets. They never go
- * backwards, and stay within the `bytes_len` bytes. Stable.
+ * `bytes[offsets[i + 1]]`, as in an Arrow array of type Utf8 or Binary, so that there are `n` + 1 offsets. They must not be
+ * negative or decrease, and none may exceed `bytes_len`. Stable.
  *
  * Time: O((n + d) log n), where d bytes tell the strings apart.
  *

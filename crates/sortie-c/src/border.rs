@@ -54,7 +54,7 @@ thread_local! {
 
 /// Runs what a function of the header does. Its failure is kept for [`last_error`].
 pub fn call(work: impl FnOnce() -> Result<(), Failure>) -> sortie_status {
-    // What a panic leaves behind is the data of the caller, of which nothing is promised then.
+    // After a panic only the caller's data may be half changed, and the header promises nothing about it in that case.
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     match done.unwrap_or_else(|panic| Err(Failure::panicked(&*panic))) {
         Ok(()) => sortie_status::Ok,
@@ -109,7 +109,7 @@ impl<T> Array<T> {
         }
         let Some(start) = NonNull::new(start.cast_mut()) else {
             return Err(Failure::invalid(format!(
-                "{name} is NULL where {rows} elements were announced; give their address, or 0 elements"
+                "{name} is NULL, but should have {rows} elements; give their address, or 0 elements"
             )));
         };
         if !start.is_aligned() {
@@ -126,28 +126,29 @@ impl<T> Array<T> {
         start..start + self.len * size_of::<T>()
     }
 
-    /// Refuses memory that another array has too.
+    /// Refuses an array that overlaps another.
     pub fn apart_from<U>(&self, other: &Array<U>) -> Result<(), Failure> {
         let (a, b) = (self.addresses(), other.addresses());
         if a.is_empty() || b.is_empty() || a.end <= b.start || b.end <= a.start {
             return Ok(());
         }
         Err(Failure::invalid(format!(
-            "{} at address {:#x} overlaps {} at address {:#x}; give each memory of its own",
+            "{} at address {:#x} overlaps {} at address {:#x}; give each array its own memory",
             self.name, a.start, other.name, b.start
         )))
     }
 
     /// # Safety
-    /// The caller of the C function vouches for the memory, which nothing else writes.
+    /// The caller of the C function guarantees that the memory is valid and that nothing else writes it.
     pub unsafe fn get(&self) -> &[T] {
-        // SAFETY: aligned and not null, see `of_rows`; the rest is up to the caller. Memory that C has not set is initialised
-        // as far as Rust can know.
+        // SAFETY: aligned and not null, see `of_rows`; the caller guarantees the rest. Memory that C has not written counts as
+        // initialised, because Rust cannot know what C has done to it.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
     /// # Safety
-    /// The caller of the C function vouches for the memory, which nothing else uses. The function takes it as `*mut`.
+    /// The caller of the C function guarantees that the memory is valid and that nothing else uses it. The function takes it as
+    /// `*mut`.
     pub unsafe fn get_mut(&mut self) -> &mut [T] {
         // SAFETY: as in `get`.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }

@@ -40,7 +40,7 @@ pub extern "C" fn sortie_last_error() -> *const c_char {
     border::last_error()
 }
 
-/// Allows SORTIE_ENGINE_AUTO to use the first CUDA device, for data from 4 MiB on, where that is predicted to be faster. If
+/// Allows SORTIE_ENGINE_AUTO to use the first CUDA device, for data of at least 4 MiB, if that is predicted to be faster. If
 /// the GPU fails, the CPU sorts. The first sort of a kind waits for seconds until its kernels are compiled.
 ///
 /// Errors: SORTIE_STATUS_DEVICE if there is no GPU, its speed is not known, or the library was built without GPUs.
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn sortie_sort(
     call(|| {
         let dtype = choices::dtype(dtype)?;
         let mut keys = array_of_keys(dtype, keys, n)?;
-        // SAFETY: the caller vouches for both, as the header says.
+        // SAFETY: the caller guarantees both, as the header says.
         let (options, keys) = unsafe { (choices::options(options)?, keys.get_mut()) };
         dynamic::sort(&choices::sorter(options)?, dtype, keys)?;
         Ok(())
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn sortie_sort_pairs(
         }
         let mut payload = Array::of_rows("payload", payload.cast_const().cast::<u8>(), n, payload_bytes)?;
         keys.apart_from(&payload)?;
-        // SAFETY: the caller vouches for all, as the header says, and they do not overlap.
+        // SAFETY: the caller guarantees all, as the header says, and they do not overlap.
         let (options, keys, payload) =
             unsafe { (choices::options(options)?, keys.get_mut(), payload.get_mut()) };
         dynamic::sort_pairs(&choices::sorter(options)?, dtype, keys, payload_bytes, payload)?;
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn sortie_argsort32(
     indices: *mut u32,
     options: *const sortie_options,
 ) -> sortie_status {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees it.
     call(|| unsafe { argsort(dtype, keys, n, indices, options) })
 }
 
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn sortie_argsort64(
     indices: *mut u64,
     options: *const sortie_options,
 ) -> sortie_status {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees it.
     call(|| unsafe { argsort(dtype, keys, n, indices, options) })
 }
 
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn sortie_sort_segments(
     call(|| {
         let dtype = choices::dtype(dtype)?;
         let mut keys = array_of_keys(dtype, keys, n)?;
-        // SAFETY: the caller vouches for both, as the header says.
+        // SAFETY: the caller guarantees both, as the header says.
         let (options, keys) = unsafe { (choices::options(options)?, keys.get_mut()) };
         dynamic::sort_segments(&choices::sorter(options)?, dtype, keys, Segments::Length(length))?;
         Ok(())
@@ -165,8 +165,8 @@ pub unsafe extern "C" fn sortie_sort_segments(
 }
 
 /// Sorts each of `segments` segments on its own, in place. Segment `i` goes from key `offsets[i]` to before key
-/// `offsets[i + 1]`, so that there are `segments` + 1 offsets. They never go backwards, and stay within the `n` keys. Keys
-/// before the first and from the last offset on stay where they are.
+/// `offsets[i + 1]`, so that there are `segments` + 1 offsets. They must not decrease, and none may exceed `n`. Keys before
+/// the first offset and from the last offset on stay where they are.
 ///
 /// Memory: that of sortie_sort at most.
 #[unsafe(no_mangle)]
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn sortie_sort_segments_by_offsets(
         let mut keys = array_of_keys(dtype, keys, n)?;
         let offsets = array_of_offsets(offsets, segments)?;
         keys.apart_from(&offsets)?;
-        // SAFETY: the caller vouches for all, as the header says, and they do not overlap.
+        // SAFETY: the caller guarantees all, as the header says, and they do not overlap.
         let (options, keys, offsets) = unsafe { (choices::options(options)?, keys.get_mut(), offsets.get()) };
         dynamic::sort_segments(&choices::sorter(options)?, dtype, keys, Segments::Offsets(offsets))?;
         Ok(())
@@ -191,8 +191,8 @@ pub unsafe extern "C" fn sortie_sort_segments_by_offsets(
 }
 
 /// Writes the indices of `n` strings in the order of their bytes. String `i` goes from `bytes[offsets[i]]` to before
-/// `bytes[offsets[i + 1]]`, as in an Arrow array of type Utf8 or Binary, so that there are `n` + 1 offsets. They never go
-/// backwards, and stay within the `bytes_len` bytes. Stable.
+/// `bytes[offsets[i + 1]]`, as in an Arrow array of type Utf8 or Binary, so that there are `n` + 1 offsets. They must not be
+/// negative or decrease, and none may exceed `bytes_len`. Stable.
 ///
 /// Time: O((n + d) log n), where d bytes tell the strings apart.
 ///
@@ -206,7 +206,7 @@ pub unsafe extern "C" fn sortie_argsort_strings32(
     indices: *mut u32,
     options: *const sortie_options,
 ) -> sortie_status {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees it.
     call(|| unsafe { argsort_strings(offsets, bytes, bytes_len, n, indices, options) })
 }
 
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn sortie_argsort_strings64(
     indices: *mut u64,
     options: *const sortie_options,
 ) -> sortie_status {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees it.
     call(|| unsafe { argsort_strings(offsets, bytes, bytes_len, n, indices, options) })
 }
 
@@ -237,7 +237,7 @@ unsafe fn argsort<I: Index>(
     let keys = array_of_keys(dtype, keys, n)?;
     let mut indices = Array::new("indices", indices, n)?;
     indices.apart_from(&keys)?;
-    // SAFETY: the caller vouches for all, and they do not overlap.
+    // SAFETY: the caller guarantees all, and they do not overlap.
     let (options, keys, indices) = unsafe { (choices::options(options)?, keys.get(), indices.get_mut()) };
     dynamic::argsort(&choices::sorter(options)?, dtype, keys, indices)?;
     Ok(())
@@ -258,7 +258,7 @@ unsafe fn argsort_strings<O: Copy + Into<i64>, I: Index>(
     let mut indices = Array::new("indices", indices, n)?;
     indices.apart_from(&offsets)?;
     indices.apart_from(&bytes)?;
-    // SAFETY: the caller vouches for all, and what is written overlaps nothing.
+    // SAFETY: the caller guarantees all, and what is written overlaps nothing.
     unsafe { strings::argsort(offsets.get(), bytes.get(), indices.get_mut(), choices::options(options)?) }
 }
 

@@ -27,7 +27,7 @@ pub fn argsort<O: Copy + Into<i64>, I: Index>(
         let string = usize::try_from(from).ok().zip(usize::try_from(to).ok());
         strings.push(string.and_then(|(from, to)| bytes.get(from..to)).ok_or_else(|| {
             Failure::invalid(format!(
-                "string {i} goes from offset {from} to {to}; offsets must not be negative, go backwards, or pass \
+                "string {i} goes from offset {from} to {to}; offsets must not be negative, decrease, or exceed \
                  the {} bytes",
                 bytes.len()
             ))

@@ -302,7 +302,7 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
     for (name, bytes) in files {
         fs::write(folder.path().join(name), bytes).unwrap();
     }
-    let supported = "supported are b1, u1 to u8, i1 to i8, f2, f4 and f8";
+    let supported = "the supported types are b1, u1 to u8, i1 to i8, f2, f4 and f8";
     for (args, line) in [
         (
             "sort --type u32 seven",

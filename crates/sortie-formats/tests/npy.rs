@@ -87,7 +87,7 @@ fn unsupported_types_are_named() {
         let text =
             error(&file(1, &format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (3,), }}\n")));
         assert!(text.contains(said), "{text}");
-        assert!(text.ends_with("supported are b1, u1 to u8, i1 to i8, f2, f4 and f8"), "{text}");
+        assert!(text.ends_with("the supported types are b1, u1 to u8, i1 to i8, f2, f4 and f8"), "{text}");
     }
     let descr = "[('a', '<i4'), ('b]', [('c', '<f8')])]";
     let text = error(&file(1, &format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (3,), }}\n")));

@@ -98,7 +98,7 @@ impl Block {
             }
             place -= terms.len();
         }
-        unreachable!("places are those of terms")
+        unreachable!("each index is that of a term")
     }
 
     /// The number of bytes that the term of rank `rank` shares with the term of a lower rank `before`.

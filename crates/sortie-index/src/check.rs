@@ -35,7 +35,11 @@ impl Index {
             found.words = found.words.saturating_add(words);
         }
         if found != counts {
-            return Err(self.damaged(POSTINGS, format!("there are {found:?}, not {counts:?}")));
+            let told = |Counts { terms, postings, words, .. }: Counts| {
+                format!("{terms} terms, {postings} postings and {words} words")
+            };
+            let why = format!("there are {}, but {} are recorded", told(found), told(counts));
+            return Err(self.damaged(POSTINGS, why));
         }
         self.check_documents(&lengths)
     }

@@ -20,7 +20,7 @@ use crate::publish::{Draft, Sealed};
 use crate::run::{LEAST_BUFFER, Reader, Runs};
 use crate::terms::Writer;
 
-/// The number of bytes to write at a time, where it is a range's turn.
+/// The number of bytes to write at a time, once it is a range's turn.
 const BATCH: usize = if cfg!(test) { 64 } else { 64 << 10 };
 /// The number of ranges for each thread, so that they end at about the same time.
 const RANGES_A_THREAD: u64 = 8;

@@ -140,7 +140,7 @@ impl Runs {
         self.each.iter().map(reader).collect()
     }
 
-    /// Makes reads behind `bytes` fail.
+    /// Makes reads beyond `bytes` fail.
     #[cfg(test)]
     pub fn cut_short(&self, bytes: u64) {
         self.file.set_len(bytes).unwrap();

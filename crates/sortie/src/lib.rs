@@ -302,7 +302,7 @@ pub fn sort_strings<S: AsRef<[u8]> + Send + Sync>(strings: &mut [S]) {
 /// Scratch: one copy of the bytes, and 56 bytes per string. May use a GPU after [`enable_gpu`].
 ///
 /// # Panics
-/// If the offsets are empty, go backwards or past the end, or the system refuses the scratch.
+/// If there are no offsets, they decrease, or one exceeds the number of bytes; if the system refuses the scratch memory.
 ///
 /// ```
 /// let (mut offsets, mut bytes) = ([0u32, 1, 3, 3], *b"bab");

@@ -60,12 +60,12 @@
 //! - With nulls, the other values and their indices are copied: `n(K + 4)`, for strings `n(16 + 4)`. Numbers are then sorted as
 //!   [pairs](sortie::sort_pairs).
 //! - With a limit of at most an eighth of the values that are not null, a selection in O(n) finds those within the limit. Only
-//!   they are copied and sorted.
+//!   those are sorted, with their indices. The copy in the table still has all values.
 //! - [`lexsort_to_indices`] of several columns sorts the runs of a run-end encoded array, and holds 4 bytes for each row.
 //!
 //! # Features
 //!
-//! - `gpu`: after a call of `enable_gpu`, large arrays are sorted on an NVIDIA GPU where that is predicted to be faster. Off by
+//! - `gpu`: after a call of `enable_gpu`, large arrays are sorted on an NVIDIA GPU if that is predicted to be faster. Off by
 //!   default.
 
 #![forbid(unsafe_code)]
@@ -136,7 +136,8 @@ pub fn sort(values: &dyn Array, options: Option<SortOptions>) -> Result<ArrayRef
 /// ```
 ///
 /// # Errors
-/// As [`sort`].
+/// As [`sort`] if the limit is not less than the number of rows, or there is none. With a lower limit, numbers and booleans
+/// also may have at most 2^32 - 1 rows, because they are gathered by their indices. A limit of 0 never fails.
 pub fn sort_limit(
     values: &dyn Array,
     options: Option<SortOptions>,

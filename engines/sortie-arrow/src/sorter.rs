@@ -69,7 +69,7 @@ impl ArrowSorter {
     /// See [`sort_limit`](crate::sort_limit).
     ///
     /// # Errors
-    /// As [`sort`](crate::sort).
+    /// As [`sort_limit`](crate::sort_limit).
     pub fn sort_limit(
         &self,
         values: &dyn Array,

@@ -290,7 +290,6 @@ impl Form {
     /// The bits of the key with this number in the order of its type. Floats start at the lowest finite one. There are
     /// 2^(BITS - EXPONENT) fewer finite floats than numbers. If `ordered`, all numbers are scaled to fit; otherwise the
     /// highest numbers are reduced by that count.
-    /// move down.
     fn key(self, mut number: u128, ordered: bool) -> u128 {
         match self.kind {
             Kind::Unsigned => number,

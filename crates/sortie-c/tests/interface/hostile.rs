@@ -18,7 +18,7 @@ fn null_is_refused_for_every_array() {
     let start = keys.as_mut_ptr().cast();
     // SAFETY: null is refused; the other arrays are there.
     unsafe {
-        refused(sortie_sort(U64, nothing, 3, NULL), "keys is NULL where 3 elements were announced");
+        refused(sortie_sort(U64, nothing, 3, NULL), "keys is NULL, but should have 3 elements");
         refused(sortie_sort_pairs(U64, nothing, 3, payload.as_mut_ptr().cast(), 1, NULL), "keys is NULL");
         refused(sortie_sort_pairs(U64, start, 3, nothing, 1, NULL), "payload is NULL");
         refused(sortie_argsort32(U64, nothing, 3, indices.as_mut_ptr(), NULL), "keys is NULL");
@@ -162,7 +162,7 @@ fn values_that_do_not_exist_are_refused() {
     };
     refused(sort(&|o| o.engine = 3), "engine 3 does not exist; give one of SORTIE_ENGINE_AUTO");
     refused(sort(&|o| o.nans = 4), "nans 4 does not exist; give one of SORTIE_NANS_LAST");
-    refused(sort(&|o| o.threads = 4097), "threads is 4097, and may be 4096 at most");
+    refused(sort(&|o| o.threads = 4097), "threads is 4097, but may be at most 4096");
     refused(sort(&|o| o.threads = u32::MAX), "set the fields that you do not use to 0");
     // SAFETY: arrays of their own.
     unsafe {
@@ -207,7 +207,7 @@ fn offsets_that_do_not_fit_the_bytes_are_refused() {
         // SAFETY: arrays of their own.
         unsafe { sortie_argsort_strings32(ends.as_ptr(), b"bac".as_ptr(), 3, 2, indices.as_mut_ptr(), NULL) }
     };
-    let words = "offsets must not be negative, go backwards, or pass the 3 bytes";
+    let words = "offsets must not be negative, decrease, or exceed the 3 bytes";
     for (ends, which) in [
         ([0, 2, 1], "string 1 goes from offset 2 to 1;"),
         ([0, 2, 4], "string 1 goes from offset 2 to 4;"),

@@ -32,7 +32,7 @@ pub struct SpectraArgs {
 pub enum PeakKey {
     /// The ratio of mass to charge
     Mz,
-    /// How strong it is
+    /// The intensity of the peak
     Intensity,
 }
 

@@ -176,7 +176,7 @@ impl FromStr for Asked {
                 level.parse::<i32>().ok().filter(|level| about.levels.contains(level)).ok_or_else(|| {
                     let (least, most) = (about.levels.start(), about.levels.end());
                     if least == most {
-                        format!("{name} has only one level; remove :{level}")
+                        format!("Sortie writes {name} at one level only; remove :{level}")
                     } else {
                         format!("{name} has the levels {least} to {most}")
                     }
@@ -254,7 +254,7 @@ mod tests {
             ("rar", "the format must be gzip, bgzf, zstd, xz, bzip2, lz4 or none"),
             ("gzip:0", "gzip has the levels 1 to 9"),
             ("zstd:", "zstd has the levels 1 to 22"),
-            ("lz4:9", "lz4 has only one level; remove :9"),
+            ("lz4:9", "Sortie writes lz4 at one level only; remove :9"),
         ] {
             assert_eq!(asked.parse::<Asked>().unwrap_err(), why);
         }

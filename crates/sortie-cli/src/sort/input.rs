@@ -84,7 +84,7 @@ impl Input {
             let first = source.first(npy::MAGIC.len()).map_err(Failure::file("read", self.name()))?;
             if first == npy::MAGIC {
                 return Err(Failure::new(format!(
-                    "{} is a compressed .npy array; sort it from a file of its own, or decompress it",
+                    "{} is a compressed .npy array; save it as a file and sort that file alone, or decompress it",
                     quote::name(self.name())
                 )));
             }

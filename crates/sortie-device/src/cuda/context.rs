@@ -54,8 +54,8 @@ impl CudaDriver {
         let context = |pool| Context { raw: raw as usize, took: begun.elapsed(), pool };
         let made = pool.map(|pool| self.context.set(context(pool)));
         if !matches!(made, Ok(Ok(()))) {
-            // Another thread was faster and has retained the same context. The driver counts the references. SAFETY:
-            // retained above.
+            // Another thread was faster and has retained the same context. The driver counts the references.
+            // SAFETY: retained above.
             unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
         }
         made?.ok();
@@ -125,10 +125,12 @@ impl CudaDriver {
         if let (Err(error), Some(pool)) = (&allocated, self.context()?.pool)
             && is_out_of_memory(error)
         {
-            // Memory freed on a stream is only released when the earlier work is done. SAFETY: the context is current.
+            // Memory freed on a stream is only released when the earlier work is done.
+            // SAFETY: the context is current.
             self.call("cuCtxSynchronize", || unsafe { sys::cuCtxSynchronize() })?;
             self.call("cuMemPoolTrimTo", || pool.trim())?;
-            // Memory that graphs no longer use is cached separately. SAFETY: `device` is a device of the driver.
+            // Memory that graphs no longer use is cached separately.
+            // SAFETY: `device` is a device of the driver.
             self.call("cuDeviceGraphMemTrim", || unsafe { sys::cuDeviceGraphMemTrim(self.device) })?;
             allocated = self.call(name, || alloc(&mut address));
         }

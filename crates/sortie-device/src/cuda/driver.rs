@@ -131,8 +131,8 @@ unsafe impl Driver for CudaDriver {
     }
 
     unsafe fn free(&self, address: u64) {
-        // Waits for the work of the device. An error is ignored, because it comes from earlier work. SAFETY: the caller
-        // guarantees it.
+        // Waits for the work of the device. An error is ignored, because it comes from earlier work.
+        // SAFETY: the caller guarantees it.
         let _ = self.call("cuMemFree", || unsafe { sys::cuMemFree_v2(address) });
     }
 
@@ -151,7 +151,8 @@ unsafe impl Driver for CudaDriver {
             // SAFETY: the caller guarantees it.
             return unsafe { self.free(address) };
         };
-        // An error is ignored, because it comes from earlier work. SAFETY: the caller guarantees it.
+        // An error is ignored, because it comes from earlier work.
+        // SAFETY: the caller guarantees it.
         let _ =
             self.call("cuMemFreeAsync", || unsafe { sys::cuMemFreeAsync(address, stream as sys::CUstream) });
     }

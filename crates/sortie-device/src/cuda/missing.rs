@@ -27,8 +27,8 @@ fn reason(signs: &Signs) -> String {
     let absent = format!("its library, {}, was not found", library("cuda", "1"));
     if signs.module {
         format!(
-            "{absent}, although NVIDIA's kernel module is loaded; start a container with access to the GPUs (docker \
-             run --gpus all), or install the libraries of {GET_DRIVER}"
+            "{absent}, although NVIDIA's kernel module is loaded; if this runs in a container, start it with access \
+             to the GPUs (docker run --gpus all), or else install the libraries of {GET_DRIVER}"
         )
     } else if signs.on_bus {
         format!("{absent}; the machine has an NVIDIA GPU, so install {GET_DRIVER}")
@@ -62,8 +62,8 @@ pub fn start(result: CUresult, message: &str) -> Error {
         },
         (CUresult::CUDA_ERROR_NO_DEVICE, Err(_)) => Error::NoDevice {
             reason:
-                "the driver finds no GPU; start a container with access to the GPUs (docker run --gpus all); \
-                 nvidia-smi lists them"
+                "the driver finds no GPU; if this runs in a container, start it with access to the GPUs (docker run \
+                 --gpus all); nvidia-smi lists the GPUs"
                     .into(),
         },
         (CUresult::CUDA_ERROR_STUB_LIBRARY, _) => Error::NoDriver {

@@ -25,7 +25,7 @@ pub struct Choice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PassedOver {
-    /// Files and folders whose names begin with a full stop.
+    /// Files and folders whose names begin with a dot.
     pub hidden: u64,
     /// Files of other kinds, and links to folders.
     pub other: u64,

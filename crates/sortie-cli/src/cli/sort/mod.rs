@@ -373,7 +373,7 @@ impl SortOptions {
     }
 }
 
-/// Joins words to `a, b and c`.
+/// Joins words as in `a, b and c`.
 fn list(items: &[&str]) -> String {
     match items {
         [] => String::new(),

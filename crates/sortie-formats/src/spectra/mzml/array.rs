@@ -117,7 +117,7 @@ impl Array {
     pub fn decode(&mut self, text: &[u8], count: usize, room: &Room) -> Result<(), Problem> {
         let name = self.name();
         let Some(number) = self.number() else {
-            let known = "has an unsupported type; supported are 32- and 64-bit integers and floats";
+            let known = "has an unsupported type; 32- and 64-bit integers and floats are supported";
             return Err(format!("{name} {known}").into());
         };
         if !self.is(Kind::Zlib) && !self.is(Kind::Uncompressed) {

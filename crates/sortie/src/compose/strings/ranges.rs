@@ -19,7 +19,7 @@ use crate::{Bound, Error, Index, Order, Report};
 const STRETCHES_A_THREAD: usize = 4;
 
 const HINT: &str =
-    "the sort needs about 10 bytes per string, and more for the strings of a range; raise the limit";
+    "sorting strings in ranges takes about 10 bytes per string, and more for the strings of one range";
 
 /// Writes the sorting indices of strings whose sort at once was refused. Stable.
 pub(super) fn argsort<S: Sync, I: Index>(

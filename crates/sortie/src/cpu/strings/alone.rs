@@ -148,7 +148,6 @@ impl<F> Sort<'_, F> {
         let transform = self.transform();
         // SAFETY: these are copies of the items, and there is room for all of them. Each goes back into the slice once,
         // and no code of the caller runs in between.
-        // between runs code of the caller.
         unsafe {
             let unordered: *mut P = unordered.as_mut_ptr().cast();
             std::ptr::copy_nonoverlapping(items.as_ptr(), unordered, items.len());

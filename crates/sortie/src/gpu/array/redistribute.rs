@@ -35,7 +35,7 @@ pub(super) struct RedistributionKernels {
 impl RedistributionKernels {
     pub fn instances(blocks: Blocks, items: Items) -> Vec<Instance> {
         let mut defines = items.as_keys().defines();
-        // Items that are to be taken apart must be, even if they are already in order.
+        // Items that hold more than a key must be split into their parts, even if they are already in order.
         defines.push(("SORTIE_ALL", u8::from(!items.are_alone()).to_string()));
         let names = ["list_long", "count_tiles", "find_extremes", "count_long", "place_long", "bring_back"];
         let own = names.map(|kernel| Instance { kernel, file: File::Redistribute, defines: defines.clone() });

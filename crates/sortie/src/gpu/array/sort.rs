@@ -86,7 +86,7 @@ impl Gpu {
     ///   which keys differ.
     /// - 128 bits: as by [`Gpu::sort_pairs_by_comparison`].
     /// - Fewer: by one block, keys of 32 and 64 bits up to 2^14 or 2^13 on a device with 227 KB of shared memory a block. No scratch.
-    /// - Others: as one segment, by [`Gpu::sort_pairs_segments`]. Scratch where it does not fit a block: a copy of keys
+    /// - Others: as one segment, by [`Gpu::sort_pairs_segments`]. Scratch if it does not fit a block: a copy of keys
     ///   and payload; else none.
     ///
     /// Scratch of both kinds of passes: a copy of keys and payload, and up to 1.4 bytes a key.

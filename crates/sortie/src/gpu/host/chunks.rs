@@ -62,7 +62,7 @@ struct Carrier<B> {
 
 impl<B: Bits> Carriers<B> {
     /// Allocates for `n` keys as many carriers, on the devices in turn, and as large chunks as the memory allows.
-    /// `held` gives the bytes that are held on the host for a number of chunks.
+    /// `held` gives the bytes of host memory that are held for a number of chunks.
     pub fn new(
         gpus: &[Arc<Gpu>],
         n: usize,
@@ -181,9 +181,8 @@ fn copy_joined(parts: &[&[MaybeUninit<u8>]], range: Range<usize>, mut to: &mut [
     }
 }
 
-/// Numbers of carriers and bytes of a chunk, the best first: as many carriers as there may be, but only with chunks
-/// that are worth their launches; last one carrier, with chunks as small as they may be. There are never more than
-/// [`MOST_RUNS`] chunks.
+/// Numbers of carriers and bytes of a chunk, the best first: as many carriers as allowed, with chunks large enough to be
+/// worth their launches; last, one carrier with the smallest chunks. There are never more than [`MOST_RUNS`] chunks.
 fn shapes(devices: usize, threads: usize, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
     let least = (bytes / MOST_RUNS).next_power_of_two().max(LEAST_TRIP_BYTES);
     // Several chunks for each carrier, so that no carrier waits long for the last one.
@@ -204,8 +203,8 @@ const HINT: &str = "an array that does not fit in GPU memory is sorted in parts,
 mod tests {
     use super::*;
 
-    /// A device with next to no memory was once given many thousands of runs, and the table of their parts was not
-    /// counted.
+    /// A device with hardly any memory must not be given many thousands of runs, because the table of their parts would
+    /// take memory that is not counted.
     #[test]
     fn runs_are_never_too_many() {
         for (devices, threads) in [(1, 0), (1, 1), (2, 1), (1, 5), (1, 16), (1, 100), (3, 100)] {

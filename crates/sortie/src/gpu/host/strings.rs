@@ -77,7 +77,7 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     Ok(report)
 }
 
-/// Where each string would begin and the last one end, if they lay one after the other.
+/// The offsets of the strings in their concatenation, followed by its length.
 fn offsets_of<S: Sync>(
     strings: &[S],
     string: impl Fn(&S) -> &[u8] + Sync,
@@ -105,8 +105,8 @@ fn sum_up(offsets: &mut Vec<u64>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The error for references to the same long strings again and again, which have more bytes in all than there are
-/// addresses.
+/// The error if the strings have more bytes in total than there are addresses, because many references share the same
+/// long strings.
 fn too_long() -> Error {
     Error::Memory { bound: Bound::Device, needed: u64::MAX, available: 0, hint: HINT }
 }
@@ -211,7 +211,7 @@ mod tests {
         });
     }
 
-    /// The sum of the lengths once wrapped around, and the device was told a smaller size than it was to read.
+    /// If the sum of the lengths wrapped around, the device would allocate less memory than it reads.
     #[test]
     fn strings_of_more_bytes_than_there_are_addresses_are_refused() {
         let mut lengths = vec![1 << 62; 4];
@@ -253,7 +253,7 @@ mod tests {
         });
     }
 
-    /// What is planned is enough: no more than that is allocated on the device.
+    /// No more memory is allocated on the device than was planned.
     #[test]
     fn the_scratch_stays_within_what_is_planned() {
         on_bench(|gpu| {

@@ -31,7 +31,6 @@ pub enum DeviceSegments<'a> {
     ///
     /// One array whose length only the device knows can be sorted as one segment: the offsets are 0 and that length,
     /// and `longest` is an upper bound of it.
-    /// the most that it can be.
     Offsets { offsets: View<'a, u64>, longest: u64 },
 }
 
@@ -253,7 +252,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
             self.stream.fill(progress, 0)?;
             let long = LongSegments { length, segments, ..LongSegments::default() };
             let copies = scratch.address() + 4 * PROGRESS_WORDS as u64;
-            // SAFETY: the caller guarantees it; the scratch has room for the copies behind the progress.
+            // SAFETY: the caller guarantees it; the scratch has room for the copies after the progress.
             unsafe { self.sort_long(&tiles, long, length, progress, copies)? };
             return self.gpu.pending(self.stream);
         };
@@ -275,7 +274,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
         if let Some(listing) = self.listing(offsets.len(), longest, TooLong::Merged)? {
             // Aligned, as the copies after it in the scratch are.
             let copies = listing.scratch.address() + 4 * listed_words(offsets.len() - 1) as u64;
-            // SAFETY: the caller guarantees it; the scratch has room for the copies behind the lists.
+            // SAFETY: the caller guarantees it; the scratch has room for the copies after the lists.
             unsafe {
                 let long = self.sort_listed(&listing, offsets)?;
                 self.merge_listed(&listing, long, longest, copies)?;
