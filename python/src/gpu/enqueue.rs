@@ -43,6 +43,8 @@ pub struct Keys<'a> {
     /// Without segments, the keys are one array.
     pub segments: Option<DeviceSegments<'a>>,
     pub order: Order,
+    /// Whether a copy is sorted in which equal floats have equal bits.
+    pub canonical: bool,
 }
 
 /// What moves with the keys, or is written.
@@ -62,8 +64,7 @@ impl With {
         match self {
             With::Nothing => Beside::Nothing,
             With::Payload(_, bytes) => Beside::Payload { bytes, stable: true },
-            With::Narrow(_) => Beside::Indices { stable: true },
-            With::Wide(_) => Beside::Payload { bytes: size_of::<u64>(), stable: true },
+            With::Narrow(_) | With::Wide(_) => Beside::Indices { stable: true },
         }
     }
 }
@@ -80,27 +81,54 @@ pub unsafe fn enqueue(array: &GpuArray<'_>, keys: &Keys<'_>, with: With, options
     let gpu = py.detach(|| Gpu::cuda(ordinal)).map_err(of_sortie)?;
     // SAFETY: the library's current stream lives longer than this call, and so does what is allocated from it here.
     let mut stream = unsafe { Stream::borrowed(gpu.device(), keys.memory.stream) };
-    // The library's pool knows the stream: memory that is given back now is for work that comes later on it.
-    let mut workspace = None;
-    if array.has_pool() {
-        let bytes = workspace_bytes(&gpu, keys, with).map_err(of_sortie)?;
-        if bytes > 0 {
-            let held = array.empty(&[bytes], "uint8")?;
-            let (address, _) = held.memory()?;
-            // SAFETY: the workspace is new, and used by work on the library's stream alone.
-            stream = unsafe { stream.with_workspace(View::from_raw(address.address, bytes)) };
-            workspace = Some(held);
-        }
+    let scratch = Scratch::new(array, &gpu, keys, with)?;
+    if let Some(workspace) = scratch.workspace {
+        // SAFETY: the workspace is new, and used by work on the library's stream alone.
+        stream = unsafe { stream.with_workspace(workspace) };
     }
-    let job = Job { gpu, stream, keys, with };
+    let job = Job { gpu, stream, keys, copy: scratch.copy, with };
     let enqueued = run_here(py, options, 0, |_| {
         // SAFETY: as the caller states.
         unsafe { job.enqueue()? };
         Ok(((), Report::default()))
     });
-    drop(workspace);
+    drop(scratch.held);
     enqueued
 }
+
+/// Memory that is given back when a call has enqueued its work. The library's pool knows the stream, so what comes later is
+/// enqueued behind that work.
+struct Scratch<'py> {
+    held: Option<GpuArray<'py>>,
+    /// Room for a copy of the keys, if one is sorted.
+    copy: Option<View<'static, u8>>,
+    /// What a sort takes its scratch from. Without a pool, the engine allocates it.
+    workspace: Option<View<'static, u8>>,
+}
+
+impl<'py> Scratch<'py> {
+    fn new(array: &GpuArray<'py>, gpu: &Gpu, keys: &Keys<'_>, with: With) -> PyResult<Scratch<'py>> {
+        let of_copy = if keys.canonical { keys.memory.elements() * keys.memory.dtype.width() } else { 0 };
+        let of_sort =
+            if array.has_pool() { workspace_bytes(gpu, keys, with).map_err(of_sortie)? } else { 0 };
+        let start = of_copy.next_multiple_of(ALIGNMENT);
+        let end = start + of_sort;
+        if end == 0 {
+            return Ok(Scratch { held: None, copy: None, workspace: None });
+        }
+        // A library may align it to less.
+        let held = array.empty(&[end + ALIGNMENT], "uint8")?;
+        let address = held.address()?.next_multiple_of(ALIGNMENT as u64);
+        // SAFETY: what is held has this size.
+        let part = |from: usize, to: usize| unsafe { View::from_raw(address + from as u64, to - from) };
+        let copy = (of_copy > 0).then(|| part(0, of_copy));
+        let workspace = (of_sort > 0).then(|| part(start, end));
+        Ok(Scratch { held: Some(held), copy, workspace })
+    }
+}
+
+/// Where a workspace begins.
+const ALIGNMENT: usize = 256;
 
 /// Waits for all work on the stream of an array.
 pub fn wait(py: Python<'_>, memory: &Memory) -> PyResult<()> {
@@ -115,21 +143,22 @@ pub fn wait(py: Python<'_>, memory: &Memory) -> PyResult<()> {
 
 fn workspace_bytes(gpu: &Gpu, keys: &Keys<'_>, with: With) -> Result<usize, Error> {
     let (n, dtype) = (keys.memory.elements(), keys.memory.dtype);
-    let bytes = match keys.segments {
-        None => dynamic::workspace_bytes(gpu, dtype, n, with.beside())?,
-        Some(segments) => {
-            with_key!(dtype, K => gpu.workspace_bytes_of_segments::<K>(n, segments, with.beside()))?
+    match keys.segments {
+        None if matches!(with, With::Wide(_)) => {
+            with_key!(dtype, K => gpu.workspace_bytes_of_argsort::<K, u64>(n))
         }
-    };
-    // Indices of 64 bits move with a copy of the keys.
-    let copy = if matches!(with, With::Wide(_)) { (n * dtype.width()).next_multiple_of(256) } else { 0 };
-    Ok(if bytes + copy == 0 { 0 } else { bytes + copy + 256 })
+        None => dynamic::workspace_bytes(gpu, dtype, n, with.beside()),
+        Some(segments) => {
+            with_key!(dtype, K => gpu.workspace_bytes_of_segments::<K>(n, segments, with.beside()))
+        }
+    }
 }
 
 struct Job<'a> {
     gpu: Arc<Gpu>,
     stream: Stream,
     keys: &'a Keys<'a>,
+    copy: Option<View<'a, u8>>,
     with: With,
 }
 
@@ -141,7 +170,11 @@ impl Job<'_> {
         let (n, dtype) = (self.keys.memory.elements(), self.keys.memory.dtype);
         // SAFETY: as the caller states.
         let pending = unsafe {
-            let bytes = View::from_raw(self.keys.memory.address, n * dtype.width());
+            let mut bytes = View::from_raw(self.keys.memory.address, n * dtype.width());
+            if let Some(copy) = self.copy {
+                with_key!(dtype, K => gpu.canonical_floats::<K>(stream, bytes.cast(), copy.cast()))?;
+                bytes = copy;
+            }
             let payload = |address, each| View::from_raw(address, n * each);
             match (self.with, self.keys.segments) {
                 (With::Nothing, None) => dynamic::sort_on_device(gpu, stream, dtype, bytes, order),

@@ -96,7 +96,7 @@ pub fn sort_pairs_inplace<'py>(
     if let [place] = &places[..] {
         let each = place.elements() / n * place.dtype.width();
         if memory.dense && place.dense && each > 0 && each % 4 == 0 && !may_tie(&memory, options) {
-            let sorted = Keys { memory: &memory, segments: None, order };
+            let sorted = Keys { memory: &memory, segments: None, order, canonical: false };
             // SAFETY: both arrays have no gaps, and their library orders work on them by the stream.
             return unsafe { enqueue(keys, &sorted, With::Payload(place.address, each), options) };
         }
@@ -130,7 +130,9 @@ pub fn sort_segments<'py>(
     check_keys_alone(&memory, options)?;
     let segments = Some(DeviceSegments::Length(length as u64));
     // SAFETY: the copy is new, and its library orders work on it by the stream.
-    unsafe { enqueue(&copy, &Keys { memory: &memory, segments, order }, With::Nothing, options)? };
+    unsafe {
+        enqueue(&copy, &Keys { memory: &memory, segments, order, canonical: false }, With::Nothing, options)?
+    };
     Ok(copy.object)
 }
 
@@ -157,7 +159,9 @@ pub fn sort_segments_between<'py>(
         Some(DeviceSegments::Offsets { offsets, longest: memory.elements() as u64 })
     };
     // SAFETY: the copy is new, and its library orders work on it by the stream.
-    unsafe { enqueue(&copy, &Keys { memory: &memory, segments, order }, With::Nothing, options)? };
+    unsafe {
+        enqueue(&copy, &Keys { memory: &memory, segments, order, canonical: false }, With::Nothing, options)?
+    };
     Ok(copy.object)
 }
 
@@ -167,7 +171,7 @@ fn sort_last_axis(array: &GpuArray<'_>, options: &Options) -> PyResult<()> {
     let order = key_order(&memory, options)?;
     check_keys_alone(&memory, options)?;
     if memory.elements() > 0 {
-        let keys = Keys { memory: &memory, segments: rows(&memory), order };
+        let keys = Keys { memory: &memory, segments: rows(&memory), order, canonical: false };
         // SAFETY: the array has no gaps, and its library orders work on it by the stream.
         unsafe { enqueue(array, &keys, With::Nothing, options)? };
     }
@@ -177,21 +181,19 @@ fn sort_last_axis(array: &GpuArray<'_>, options: &Options) -> PyResult<()> {
 
 /// The indices that sort an array without gaps along its last axis.
 fn indices_of<'py>(array: &GpuArray<'py>, options: &Options, dtype: &str) -> PyResult<GpuArray<'py>> {
-    let (memory, _) = array.memory()?;
-    let tied = may_tie(&memory, options);
-    let keys = if tied { array.untied()? } else { array.clone() };
-    let (memory, _capsule) = keys.memory()?;
+    let (memory, _capsule) = array.memory()?;
     let order = key_order(&memory, options)?;
     let segments = rows(&memory);
     // Rows have indices of 32 bits.
     let wide = dtype == "int64";
     let written = if wide && segments.is_some() { "int32" } else { dtype };
-    let indices = keys.empty(&memory.shape, written)?;
+    let indices = array.empty(&memory.shape, written)?;
     if memory.elements() > 0 {
-        let address = indices.memory()?.0.address;
+        let address = indices.address()?;
         let with = if wide && segments.is_none() { With::Wide(address) } else { With::Narrow(address) };
+        let keys = Keys { memory: &memory, segments, order, canonical: may_tie(&memory, options) };
         // SAFETY: the indices are new and as many as the keys, and the library orders work on both by the stream.
-        unsafe { enqueue(&keys, &Keys { memory: &memory, segments, order }, with, options)? };
+        unsafe { enqueue(array, &keys, with, options)? };
     }
     if written == dtype { Ok(indices) } else { indices.converted(dtype) }
 }

@@ -89,6 +89,14 @@ impl<'py> GpuArray<'py> {
         }
     }
 
+    /// Where an array lies that this package has made.
+    pub fn address(&self) -> PyResult<u64> {
+        match self.owner {
+            Owner::Torch => self.object.call_method0(intern!(self.py(), "data_ptr"))?.extract(),
+            _ => Ok(self.memory()?.0.address),
+        }
+    }
+
     fn of_torch(&self) -> PyResult<Memory> {
         let (py, tensor) = (self.py(), &self.object);
         let device: u32 = tensor.getattr(intern!(py, "device"))?.getattr(intern!(py, "index"))?.extract()?;
@@ -245,31 +253,6 @@ impl<'py> GpuArray<'py> {
                 self.object.call_method1(intern!(py, "copy_to_device"), (&from.object,)).map(drop)
             }
         }
-    }
-
-    /// A copy in which equal floats have equal bits: all zeros are 0.0, and all NaNs are one.
-    pub fn untied(&self) -> PyResult<GpuArray<'py>> {
-        let (py, object) = (self.py(), &self.object);
-        let (functions, nan) = match self.owner {
-            Owner::Torch => (py.import(intern!(py, "torch"))?, f64::NAN.into_pyobject(py)?.into_any()),
-            Owner::Cupy => {
-                let scalar = object.getattr(intern!(py, "dtype"))?.getattr(intern!(py, "type"))?;
-                (py.import(intern!(py, "cupy"))?, scalar.call1((f64::NAN,))?)
-            }
-            Owner::Numba | Owner::Other => {
-                return Err(PyValueError::new_err(format!(
-                    "stable indices of floats of {:?} have the order \"total\" alone; choose it, or stable=False",
-                    self.owner
-                )));
-            }
-        };
-        let object = match self.owner {
-            Owner::Torch => object.call_method0(intern!(py, "detach"))?,
-            _ => object.clone(),
-        };
-        let is_nan = functions.call_method1(intern!(py, "isnan"), (&object,))?;
-        let numbers = object.add(0.0)?;
-        Ok(self.with(functions.call_method1(intern!(py, "where"), (is_nan, nan, numbers))?))
     }
 
     /// A new array of the same library and device, whose elements are still to be written.
