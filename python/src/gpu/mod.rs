@@ -35,7 +35,7 @@ pub fn sort<'py>(
 pub fn sort_inplace(array: &GpuArray<'_>, axis: isize, options: &Options) -> PyResult<()> {
     let (memory, _capsule) = array.memory()?;
     array.check_writable(&memory)?;
-    let axis = axis_of(&memory, axis)?;
+    let axis = axis_of(memory.shape.len(), axis)?;
     if memory.dense && axis + 1 == memory.shape.len() {
         return sort_last_axis(array, options);
     }
@@ -53,9 +53,12 @@ pub fn argsort<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (array, axis) = with_axis(array, axis)?;
     let (memory, _capsule) = array.memory()?;
-    let in_place = memory.dense && axis + 1 == memory.shape.len();
-    let keys = if in_place { array } else { array.copied(axis)? };
-    Ok(indices_of(&keys, options, dtype)?.moved_back(axis)?.object)
+    if memory.dense && axis + 1 == memory.shape.len() {
+        return Ok(indices_of(&array, &memory, options, dtype)?.object);
+    }
+    let copy = array.copied(axis)?;
+    let (memory, _capsule) = copy.memory()?;
+    Ok(indices_of(&copy, &memory, options, dtype)?.moved_back(axis)?.object)
 }
 
 /// Sorts new or writable arrays of one dimension in place, and the rows of values with them.
@@ -102,7 +105,8 @@ pub fn sort_pairs_inplace<'py>(
         }
     }
     let dense = if memory.dense { keys.clone() } else { keys.copied(0)? };
-    let indices = indices_of(&dense, options, "int64")?;
+    let (memory, _capsule) = dense.memory()?;
+    let indices = indices_of(&dense, &memory, options, "int64")?;
     for array in std::iter::once(keys).chain(values) {
         array.assign(&array.taken(&indices)?)?;
     }
@@ -180,10 +184,14 @@ fn sort_last_axis(array: &GpuArray<'_>, options: &Options) -> PyResult<()> {
 }
 
 /// The indices that sort an array without gaps along its last axis.
-fn indices_of<'py>(array: &GpuArray<'py>, options: &Options, dtype: &str) -> PyResult<GpuArray<'py>> {
-    let (memory, _capsule) = array.memory()?;
-    let order = key_order(&memory, options)?;
-    let segments = rows(&memory);
+fn indices_of<'py>(
+    array: &GpuArray<'py>,
+    memory: &Memory,
+    options: &Options,
+    dtype: &str,
+) -> PyResult<GpuArray<'py>> {
+    let order = key_order(memory, options)?;
+    let segments = rows(memory);
     // Rows have indices of 32 bits.
     let wide = dtype == "int64";
     let written = if wide && segments.is_some() { "int32" } else { dtype };
@@ -191,7 +199,7 @@ fn indices_of<'py>(array: &GpuArray<'py>, options: &Options, dtype: &str) -> PyR
     if memory.elements() > 0 {
         let address = indices.address()?;
         let with = if wide && segments.is_none() { With::Wide(address) } else { With::Narrow(address) };
-        let keys = Keys { memory: &memory, segments, order, canonical: may_tie(&memory, options) };
+        let keys = Keys { memory, segments, order, canonical: may_tie(memory, options) };
         // SAFETY: the indices are new and as many as the keys, and the library orders work on both by the stream.
         unsafe { enqueue(array, &keys, with, options)? };
     }
@@ -232,12 +240,11 @@ fn check_keys_alone(memory: &Memory, options: &Options) -> PyResult<()> {
 /// The array and the axis, counted from the front; without an axis the array flattened.
 fn with_axis<'py>(array: &GpuArray<'py>, axis: Option<isize>) -> PyResult<(GpuArray<'py>, usize)> {
     let Some(axis) = axis else { return Ok((array.flattened()?, 0)) };
-    let (memory, _capsule) = array.memory()?;
-    Ok((array.clone(), axis_of(&memory, axis)?))
+    Ok((array.clone(), axis_of(array.dimensions()?, axis)?))
 }
 
-fn axis_of(memory: &Memory, axis: isize) -> PyResult<usize> {
-    let dimensions = memory.shape.len() as isize;
+fn axis_of(dimensions: usize, axis: isize) -> PyResult<usize> {
+    let dimensions = dimensions as isize;
     let counted = if axis < 0 { axis + dimensions } else { axis };
     if (0..dimensions).contains(&counted) {
         return Ok(counted as usize);

@@ -73,6 +73,10 @@ impl<'py> GpuArray<'py> {
         GpuArray { object, owner: self.owner }
     }
 
+    pub fn dimensions(&self) -> PyResult<usize> {
+        self.object.getattr(intern!(self.py(), "ndim"))?.extract()
+    }
+
     /// Where the array lies, with what must be kept as long as that is used.
     pub fn memory(&self) -> PyResult<(Memory, Option<Bound<'py, PyAny>>)> {
         match self.owner {
@@ -208,8 +212,7 @@ impl<'py> GpuArray<'py> {
     }
 
     fn last_axis_only(&self, axis: usize) -> PyResult<()> {
-        let dimensions: usize = self.object.getattr(intern!(self.py(), "ndim"))?.extract()?;
-        if axis + 1 == dimensions {
+        if axis + 1 == self.dimensions()? {
             return Ok(());
         }
         Err(PyValueError::new_err(format!(
