@@ -92,9 +92,9 @@ fn sort_numbers(
     let mut report = Report::default();
     for block in lanes.blocks() {
         let (mut buffer, held) = copied(lanes, block.clone())?;
-        swap(buffer.bytes_mut(), leaf);
+        leaf.swap(buffer.bytes_mut());
         report.absorb(numbers.sort(buffer.bytes_mut(), segments(block.len(), lanes.len), stable, held)?);
-        swap(buffer.bytes_mut(), leaf);
+        leaf.swap(buffer.bytes_mut());
         // SAFETY: as above.
         unsafe { lanes.scatter(block, buffer.bytes()) };
     }
@@ -121,7 +121,7 @@ fn argsort_numbers<I: Written>(
     let mut report = Report::default();
     for block in lanes.blocks() {
         let (mut buffer, held) = copied(lanes, block.clone())?;
-        swap(buffer.bytes_mut(), leaf);
+        leaf.swap(buffer.bytes_mut());
         let mut indices = zeroed::<I>(block.len() * lanes.len)?;
         let held = held + size_of_val(&indices[..]);
         report.absorb(numbers.argsort(
@@ -242,10 +242,4 @@ fn copied(lanes: &Lanes, block: Range<usize>) -> Result<(Buffer, usize), Failure
     // SAFETY: nobody writes to the array during the call, as the caller promises.
     unsafe { lanes.gather(block, buffer.bytes_mut()) };
     Ok((buffer, bytes))
-}
-
-fn swap(items: &mut [u8], leaf: &Leaf) {
-    if leaf.swapped {
-        buffer::swap(items, leaf.unit());
-    }
 }

@@ -6,7 +6,6 @@ use arrow_array::{Array, ArrayRef, new_empty_array};
 use arrow_schema::{DataType, FieldRef};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
-use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
@@ -18,7 +17,7 @@ use sortie_arrow::{ArrowSorter, SortColumn, SortOptions};
 use crate::buffer::Buffer;
 use crate::columns;
 use crate::errors::{Failure, of_arrow};
-use crate::input::{Input, library, not_on_gpu};
+use crate::input::library;
 use crate::kind::Kind;
 use crate::numbers::Numbers;
 use crate::options::{Options, Ordering};
@@ -88,14 +87,4 @@ pub fn returned<'py>(
         return pyarrow.call_method1(intern!(py, "chunked_array"), ([array],));
     }
     Ok(array)
-}
-
-/// The error for input where an array in NumPy's memory is needed.
-pub fn refused(what: &str, input: &Input<'_>) -> PyErr {
-    if matches!(input, Input::Gpu(_)) {
-        return not_on_gpu();
-    }
-    PyTypeError::new_err(format!(
-        "{what} takes NumPy arrays; for Arrow data use sortie.sort, argsort, lexsort or sort_by, or convert with np.asarray"
-    ))
 }

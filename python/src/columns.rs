@@ -7,16 +7,18 @@ use std::time::Instant;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
 use arrow_buffer::{ArrowNativeType, Buffer as ArrowBuffer, NullBuffer};
 use bytemuck::{Pod, Zeroable};
-use numpy::PyArrayDescr;
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use sortie::dynamic::Dtype;
 use sortie::{Report, Segments};
 use sortie_arrow::{ArrowSorter, SortColumn, SortOptions};
 
+use crate::array;
 use crate::buffer::{self, Buffer, zeroed};
+use crate::call::run;
 use crate::errors::Failure;
-use crate::kind::{Kind, Leaf};
+use crate::kind::{self, Kind, Leaf};
 use crate::numbers::{Numbers, ranges};
 use crate::options::Options;
 
@@ -49,6 +51,25 @@ pub fn of_strings(
     Ok(SortColumn {
         values: crate::strings::column(py, dtype, items)?,
         options: facing(options, options.nans_first),
+    })
+}
+
+/// The elements of an array, lane after lane along an axis, as columns to sort by.
+pub fn columns_along(array: &array::Array<'_>, axis: usize, options: &Options) -> PyResult<Vec<SortColumn>> {
+    let (py, dtype) = (array.py(), array.dtype());
+    let leaves = kind::leaves(&dtype, None)?;
+    let lanes = array::lanes(array, axis);
+    let items = || -> Result<Buffer, Failure> {
+        let mut items = Buffer::new(lanes.elements() * lanes.width)?;
+        // SAFETY: nobody writes to the array during the call, as the caller promises.
+        unsafe { lanes.gather(0..lanes.count, items.bytes_mut()) };
+        Ok(items)
+    };
+    if dtype.itemsize() > 0 && kind::leaf(&dtype)?.kind == Kind::Strings {
+        return Ok(vec![of_strings(py, &dtype, items()?.bytes(), options)?]);
+    }
+    run(py, options, lanes.elements(), || {
+        Ok((of_items(items()?.bytes(), lanes.width, &leaves, options)?, Report::default()))
     })
 }
 

@@ -15,7 +15,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use sortie::{Bound as Limit, Error, Report};
 
-use crate::buffer::{self, Buffer};
+use crate::buffer::Buffer;
 use crate::call::{Threads, run_here};
 use crate::errors::Failure;
 use crate::kind::{self, Leaf};
@@ -217,12 +217,12 @@ impl Task<'_> {
         while done < input.bytes {
             let keys = &mut buffer.bytes_mut()[..chunk.min(input.bytes - done) as usize];
             timed(&mut report, "read", keys.len(), 0, || input.file.read_exact(keys))?;
-            swap(keys, &input.leaf);
+            input.leaf.swap(keys);
             report.absorb(self.threads.install(|| numbers.sort(keys, None, false, chunk as usize))?);
             let to = match &mut runs {
                 Some(runs) => runs,
                 None => {
-                    swap(keys, &input.leaf);
+                    input.leaf.swap(keys);
                     &mut *sink
                 }
             };
@@ -271,7 +271,7 @@ impl Task<'_> {
             let keys = &mut merged.bytes_mut()[..len];
             let held = 2 * (part * count) as usize;
             report.absorb(self.threads.install(|| parts.numbers.sort(keys, None, false, held))?);
-            swap(keys, parts.leaf);
+            parts.leaf.swap(keys);
             timed(report, "write", 0, len, || sink.write_all(keys))?;
             done += len as u64;
             self.tell(done, 2 * bytes)?;
@@ -373,12 +373,6 @@ impl Run {
         timed(report, "read", len, 0, || file.read_exact_at(&mut part[..len], self.from))?;
         (self.at, self.end, self.from) = (0, len, self.from + len as u64);
         Ok(())
-    }
-}
-
-fn swap(keys: &mut [u8], leaf: &Leaf) {
-    if leaf.swapped {
-        buffer::swap(keys, leaf.unit());
     }
 }
 

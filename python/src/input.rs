@@ -9,13 +9,11 @@ use sortie::Report;
 use sortie_arrow::SortColumn;
 
 use crate::array::{self, Array};
+use crate::arrow;
 use crate::call::run;
-use crate::columns;
-use crate::errors::Failure;
+use crate::columns::columns_along;
 use crate::gpu::GpuArray;
-use crate::kind::{self, Kind};
 use crate::options::Options;
-use crate::{arrow, buffer::Buffer};
 
 /// An argument that holds keys.
 pub enum Input<'py> {
@@ -109,31 +107,21 @@ impl<'py> Keys<'py> {
     }
 }
 
-/// The elements of an array, lane after lane along an axis, as columns to sort by.
-pub fn columns_along(array: &Array<'_>, axis: usize, options: &Options) -> PyResult<Vec<SortColumn>> {
-    use numpy::PyArrayDescrMethods;
-    let (py, dtype) = (array.py(), array.dtype());
-    let leaves = kind::leaves(&dtype, None)?;
-    let lanes = array::lanes(array, axis);
-    let items = || -> Result<Buffer, Failure> {
-        let mut items = Buffer::new(lanes.elements() * lanes.width)?;
-        // SAFETY: nobody writes to the array during the call, as the caller promises.
-        unsafe { lanes.gather(0..lanes.count, items.bytes_mut()) };
-        Ok(items)
-    };
-    if dtype.itemsize() > 0 && kind::leaf(&dtype)?.kind == Kind::Strings {
-        return Ok(vec![columns::of_strings(py, &dtype, items()?.bytes(), options)?]);
-    }
-    run(py, options, lanes.elements(), || {
-        Ok((columns::of_items(items()?.bytes(), lanes.width, &leaves, options)?, Report::default()))
-    })
-}
-
 /// The error for a function that arrays on a GPU do not have.
 pub fn not_on_gpu() -> PyErr {
     PyTypeError::new_err(
         "arrays on a GPU have sort, sort_inplace, argsort, sort_pairs, sort_pairs_inplace and sort_segments; copy them to the host for more",
     )
+}
+
+/// The error for input where an array in NumPy's memory is needed.
+pub fn refused(what: &str, input: &Input<'_>) -> PyErr {
+    if matches!(input, Input::Gpu(_)) {
+        return not_on_gpu();
+    }
+    PyTypeError::new_err(format!(
+        "{what} takes NumPy arrays; for Arrow data use sortie.sort, argsort, lexsort or sort_by, or convert with np.asarray"
+    ))
 }
 
 /// Whether an object exports an Arrow array.

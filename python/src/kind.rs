@@ -9,6 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTypeMethods;
 use sortie::dynamic::Dtype;
 
+use crate::buffer;
+
 /// What the bytes of an element mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -45,6 +47,13 @@ impl Leaf {
             Kind::Text => 4,
             Kind::Complex => self.width / 2,
             Kind::Number(_) | Kind::Time => self.width,
+        }
+    }
+
+    /// Changes elements between their byte order and the machine's.
+    pub fn swap(&self, elements: &mut [u8]) {
+        if self.swapped {
+            buffer::swap(elements, self.unit());
         }
     }
 }

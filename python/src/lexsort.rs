@@ -6,11 +6,10 @@ use sortie::Segments;
 
 use crate::array::{self, Array, axis_of};
 use crate::call::run;
-use crate::columns;
-use crate::input::{Keys, columns_along};
-use crate::options::{Given, Options};
-use crate::sort::Indices;
-use crate::table::Each;
+use crate::columns::{self, columns_along};
+use crate::indices::Indices;
+use crate::input::Keys;
+use crate::options::{Each, Given, Options};
 
 /// Returns the indices that sort by several keys, as a NumPy array. As in ``np.lexsort``, the last key is the most significant.
 ///

@@ -6,16 +6,17 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use sortie::Report;
 
+use crate::along;
 use crate::array::{self, Array, axis_of};
-use crate::buffer::{self, Buffer};
+use crate::buffer::Buffer;
 use crate::call::run;
+use crate::columns::{self, columns_along};
 use crate::errors::Failure;
-use crate::input::{Input, Keys, columns_along};
+use crate::input::{Input, Keys, refused};
 use crate::kind::{self, Leaf};
 use crate::lanes::Lanes;
 use crate::numbers::Numbers;
 use crate::options::{Given, Options};
-use crate::{along, arrow, columns};
 
 /// Keys that are compared with their neighbours at a time.
 const STRETCH: usize = 1 << 13;
@@ -48,7 +49,7 @@ pub fn merge<'py>(
     for (i, object) in arrays.try_iter()?.enumerate() {
         let array = match Input::of(&object?)? {
             Input::Array(array) => array,
-            other => return Err(arrow::refused("merge", &other)),
+            other => return Err(refused("merge", &other)),
         };
         if array.ndim() != 1 {
             return Err(PyValueError::new_err(format!(
@@ -161,9 +162,7 @@ fn ascends(numbers: &Numbers<'_>, lanes: &Lanes, lane: usize, leaf: &Leaf) -> Re
         let mut keys = Buffer::new(STRETCH.min(lanes.len - from) * lanes.width)?;
         // SAFETY: nobody writes to the array during the call, as the caller promises.
         unsafe { lanes.gather_part(lane, from, keys.bytes_mut()) };
-        if leaf.swapped {
-            buffer::swap(keys.bytes_mut(), leaf.unit());
-        }
+        leaf.swap(keys.bytes_mut());
         let codes = numbers.codes(keys.bytes_mut())?;
         if codes[0] < last || !codes.is_sorted() {
             return Ok(false);

@@ -1,5 +1,6 @@
 //! What a call may choose: direction, order, threads, memory and engine.
 
+use pyo3::Borrowed;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -132,6 +133,39 @@ impl Options {
             descending: self.descending,
             nans: if self.nans_first { Nans::First } else { Nans::Last },
             ..Order::default()
+        }
+    }
+}
+
+/// One value for all columns, or one for each.
+#[derive(Debug, Clone)]
+pub enum Each<T> {
+    All(T),
+    Each(Vec<T>),
+}
+
+impl<'a, 'py, T: for<'b> FromPyObject<'b, 'py>> FromPyObject<'a, 'py> for Each<T> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Each<T>> {
+        if let Ok(value) = object.extract::<T>() {
+            return Ok(Each::All(value));
+        }
+        let each = |value: PyResult<Bound<'py, PyAny>>| value?.extract::<T>().map_err(Into::into);
+        object.try_iter()?.map(each).collect::<PyResult<_>>().map(Each::Each)
+    }
+}
+
+impl<T: Clone> Each<T> {
+    /// The values of so many columns.
+    pub fn of(self, what: &str, columns: usize) -> PyResult<Vec<T>> {
+        match self {
+            Each::All(value) => Ok(vec![value; columns]),
+            Each::Each(values) if values.len() == columns => Ok(values),
+            Each::Each(values) => Err(PyValueError::new_err(format!(
+                "{what} has {} values for {columns} columns; give one for all, or one for each",
+                values.len()
+            ))),
         }
     }
 }

@@ -6,14 +6,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3::{Bound, intern};
 
+use crate::along;
 use crate::array::{self, Array};
 use crate::call::run;
 use crate::gpu::{self, GpuArray};
-use crate::input::Input;
+use crate::input::{Input, refused};
 use crate::kind::{self, Kind};
 use crate::numbers::{Numbers, permute};
 use crate::options::{Given, Options};
-use crate::{along, arrow};
 
 /// Sorts keys, and moves the rows of each value array with them. Returns sorted copies, the keys first.
 ///
@@ -53,7 +53,7 @@ pub fn sort_pairs<'py>(
     }
     let copy = |object: Bound<'py, PyAny>| match Input::of(&object)? {
         Input::Array(array) => array::copied_in_c_order(&array),
-        other => Err(arrow::refused("sort_pairs", &other)),
+        other => Err(refused("sort_pairs", &other)),
     };
     let keys = copy(keys.clone())?;
     let values = values.iter().map(copy).collect::<PyResult<Vec<_>>>()?;

@@ -7,15 +7,15 @@ use sortie::Segments;
 
 use crate::along::Written;
 use crate::array::{self, Array};
-use crate::buffer::{self, Buffer};
+use crate::buffer::Buffer;
 use crate::call::run;
+use crate::columns::{self, columns_along};
 use crate::gpu::{self, GpuArray};
-use crate::input::{Input, columns_along};
+use crate::indices::Indices;
+use crate::input::{Input, refused};
 use crate::kind::{self, Leaf};
 use crate::numbers::{Numbers, permute, ranges};
 use crate::options::{Given, Options};
-use crate::sort::Indices;
-use crate::{arrow, columns};
 
 /// Returns a copy in which each segment of a one-dimensional array is sorted on its own.
 ///
@@ -143,7 +143,7 @@ fn one_dimension<'py>(what: &str, a: &Bound<'py, PyAny>) -> PyResult<Array<'py>>
             "an array of segments has one dimension, not {}; sortie.sort takes an axis",
             array.ndim()
         ))),
-        other => Err(arrow::refused(what, &other)),
+        other => Err(refused(what, &other)),
     }
 }
 
@@ -202,9 +202,9 @@ impl Parts {
             // SAFETY: the array is new, so nobody else knows it.
             let keys = unsafe { array::bytes(array) };
             return run(py, options, n, || {
-                swap(keys, leaf);
+                leaf.swap(keys);
                 let report = numbers.sort(keys, Some(self.segments()), options.stable == Some(true), 0)?;
-                swap(keys, leaf);
+                leaf.swap(keys);
                 Ok(((), report))
             });
         }
@@ -248,7 +248,7 @@ impl Parts {
             let mut keys = Buffer::new(n * lanes.width)?;
             // SAFETY: as above.
             unsafe { lanes.gather(0..1, keys.bytes_mut()) };
-            swap(keys.bytes_mut(), leaf);
+            leaf.swap(keys.bytes_mut());
             Ok(((), numbers.argsort(keys.bytes(), segments, indices, n * lanes.width)?))
         })
     }
@@ -311,11 +311,5 @@ fn sums(lengths: &[usize], n: usize) -> PyResult<Vec<usize>> {
         Ok(offsets)
     } else {
         Err(PyValueError::new_err(format!("the lengths add up to {sum}, not to the {n} elements")))
-    }
-}
-
-fn swap(keys: &mut [u8], leaf: &Leaf) {
-    if leaf.swapped {
-        buffer::swap(keys, leaf.unit());
     }
 }

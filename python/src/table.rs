@@ -8,9 +8,9 @@ use arrow_select::concat::concat_batches;
 use arrow_select::take::take;
 use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use pyo3::{Borrowed, intern};
 use pyo3_arrow::input::AnyRecordBatch;
 use pyo3_arrow::{PyRecordBatch, PyTable};
 use rayon::prelude::*;
@@ -20,42 +20,9 @@ use crate::buffer;
 use crate::call::run;
 use crate::columns;
 use crate::errors::{Failure, of_arrow};
+use crate::indices::Indices;
 use crate::input::{Keys, library, picked};
-use crate::options::{Given, Options, no_position};
-use crate::sort::Indices;
-
-/// One value for all columns, or one for each.
-#[derive(Debug, Clone)]
-pub enum Each<T> {
-    All(T),
-    Each(Vec<T>),
-}
-
-impl<'a, 'py, T: for<'b> FromPyObject<'b, 'py>> FromPyObject<'a, 'py> for Each<T> {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Each<T>> {
-        if let Ok(value) = object.extract::<T>() {
-            return Ok(Each::All(value));
-        }
-        let each = |value: PyResult<Bound<'py, PyAny>>| value?.extract::<T>().map_err(Into::into);
-        object.try_iter()?.map(each).collect::<PyResult<_>>().map(Each::Each)
-    }
-}
-
-impl<T: Clone> Each<T> {
-    /// The values of so many columns.
-    pub fn of(self, what: &str, columns: usize) -> PyResult<Vec<T>> {
-        match self {
-            Each::All(value) => Ok(vec![value; columns]),
-            Each::Each(values) if values.len() == columns => Ok(values),
-            Each::Each(values) => Err(PyValueError::new_err(format!(
-                "{what} has {} values for {columns} columns; give one for all, or one for each",
-                values.len()
-            ))),
-        }
-    }
-}
+use crate::options::{Each, Given, Options, no_position};
 
 /// Returns a table whose rows are sorted by columns, the first of which is the most significant.
 ///
