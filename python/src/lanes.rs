@@ -27,9 +27,12 @@ pub struct Lanes {
     pub count: usize,
     /// Bytes of an element.
     pub width: usize,
+    /// Whether no two elements share memory. Only then several threads may write.
+    apart: bool,
 }
 
-// SAFETY: lanes are addresses. Whoever reads or writes through them states that nobody else does.
+// SAFETY: lanes are addresses. Whoever reads or writes through them states that nobody else does. Threads of one call write to
+// different elements, which `scatter` checks to have no bytes in common.
 unsafe impl Send for Lanes {}
 // SAFETY: as above.
 unsafe impl Sync for Lanes {}
@@ -40,7 +43,8 @@ impl Lanes {
         let others = (0..shape.len()).filter(|&other| other != axis);
         let outer: Vec<_> = others.map(|other| (shape[other], strides[other])).collect();
         let count = outer.iter().map(|(len, _)| len).product();
-        Lanes { base, len: shape[axis], stride: strides[axis], outer, count, width }
+        let apart = lie_apart(width, shape, strides);
+        Lanes { base, len: shape[axis], stride: strides[axis], outer, count, width, apart }
     }
 
     /// Elements of all lanes.
@@ -110,7 +114,11 @@ impl Lanes {
     ///
     /// # Safety
     /// The elements are valid, and nobody else reads or writes them.
+    ///
+    /// # Panics
+    /// If elements share memory: the threads would write to it at the same time.
     pub unsafe fn scatter(&self, lanes: Range<usize>, from: &[u8]) {
+        assert!(self.apart, "elements that are written share memory");
         let group = self.group();
         let parts = |first: usize, part: &[u8]| {
             let many = part.len() / (self.len * self.width);
@@ -188,4 +196,21 @@ impl Lanes {
         }
         start
     }
+}
+
+/// Whether elements of `width` bytes have no bytes in common. A stride must step over all that the shorter ones reach. This holds
+/// for every part of an array without gaps, with its axes in any order.
+pub fn lie_apart(width: usize, shape: &[usize], strides: &[isize]) -> bool {
+    if shape.contains(&0) {
+        return true;
+    }
+    let axes = shape.iter().zip(strides).filter(|(len, _)| **len > 1);
+    let mut axes: Vec<(usize, usize)> = axes.map(|(&len, stride)| (stride.unsigned_abs(), len)).collect();
+    axes.sort_unstable();
+    let mut reach = width;
+    axes.into_iter().all(|(stride, len)| {
+        let apart = stride >= reach;
+        reach = reach.saturating_add(stride.saturating_mul(len - 1));
+        apart
+    })
 }

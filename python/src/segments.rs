@@ -58,14 +58,15 @@ pub fn sort_segments<'py>(
     }
     let array = one_dimension("sort_segments", a)?;
     let parts = Parts::of(lengths, offsets, array.len())?;
+    let out = out.map(|out| array::output(out, array.shape(), &array.dtype())).transpose()?;
     let leaf = kind::leaf(&array.dtype())?;
     let sorted = array::copied_in_c_order(&array)?;
     parts.sort(&sorted, &leaf, &options)?;
     match out {
         None => Ok(sorted.into_any()),
         Some(out) => {
-            array::copy_into(array::writable("out", out)?, &sorted)?;
-            Ok(out.clone())
+            array::copy_into(out, &sorted)?;
+            Ok(out.clone().into_any())
         }
     }
 }

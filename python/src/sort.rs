@@ -89,18 +89,8 @@ pub fn sort<'py>(
             (flat, last)
         }
         (axis, Some(out)) => {
-            let out = array::writable("out", out)?;
-            let flat = axis.is_none();
-            let from = if flat { array::flattened(&array)? } else { array };
-            if out.shape() != from.shape() || !out.dtype().is_equiv_to(&from.dtype()) {
-                return Err(PyValueError::new_err(format!(
-                    "out has shape {:?} and type {}; the result has shape {:?} and type {}",
-                    out.shape(),
-                    out.dtype(),
-                    from.shape(),
-                    from.dtype()
-                )));
-            }
+            let from = if axis.is_none() { array::flattened(&array)? } else { array };
+            let out = array::output(out, from.shape(), &from.dtype())?;
             let axis = axis_of(&from, axis.unwrap_or(-1))?;
             array::copy_into(out, &from)?;
             (out.clone(), axis)

@@ -161,3 +161,42 @@ def test_arrays_in_shared_memory_are_refused_before_anything_moves():
     table = np.array([[3, 30], [1, 10], [2, 20]])
     sortie.sort_pairs_inplace(table[:, 0], table[:, 1])
     assert table.tolist() == [[1, 10], [2, 20], [3, 30]]
+
+
+def test_out_of_segments_is_checked():
+    a = np.array([3, 1, 2])
+    locked = np.zeros(3, int)
+    locked.flags.writeable = False
+    for out, error, says in [
+        (np.zeros((1, 3), int), ValueError, "out has shape"),
+        (np.zeros(4, int), ValueError, "out has shape"),
+        (np.zeros(3), ValueError, "out has shape"),
+        (np.zeros(3, a.dtype.newbyteorder()), ValueError, "out has shape"),
+        (locked, ValueError, "read-only"),
+        ([0, 0, 0], TypeError, "out must be"),
+        (np.lib.stride_tricks.as_strided(np.zeros(1, int), (3,), (0,)), ValueError, "share memory"),
+    ]:
+        with pytest.raises(error, match=says):
+            sortie.sort_segments(a, 3, out=out)
+        assert not np.any(out)
+    large = np.array([9, 3, 1, 2])
+    assert sortie.sort_segments(large[1:], 3, out=large[:3]).tolist() == [1, 2, 3]
+    assert large.tolist() == [1, 2, 3, 2]
+    gaps = np.zeros(6, int)
+    sortie.sort_segments(a, 3, out=gaps[::-2])
+    assert gaps.tolist() == [0, 3, 0, 2, 0, 1]
+
+
+def test_elements_that_share_memory_are_not_sorted_in_place():
+    base = np.arange(10)[::-1].copy()
+    strided = np.lib.stride_tricks.as_strided
+    for a in (strided(base, (4, 3), (8, 8)), strided(base, (5, 2), (0, 8)), strided(base.view("u1"), (9,), (4,)).view("u1")):
+        expected = np.sort(a)
+        assert np.array_equal(sortie.sort(a), expected)
+        assert np.array_equal(sortie.argsort(a), np.argsort(a, kind="stable"))
+        if a.ndim == 1:
+            continue
+        before = base.copy()
+        with pytest.raises(ValueError, match="share memory"):
+            sortie.sort_inplace(a)
+        assert np.array_equal(base, before)
