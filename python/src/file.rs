@@ -20,7 +20,7 @@ use crate::call::{Threads, run_here};
 use crate::errors::Failure;
 use crate::kind::{self, Leaf};
 use crate::numbers::Numbers;
-use crate::options::{Given, Options};
+use crate::options::{Count, Given, Options};
 
 /// Bytes that are sorted between two looks at signals: a second of work at most.
 const CHUNK: u64 = 256 << 20;
@@ -73,19 +73,18 @@ pub fn sort_file(
     descending: bool,
     nans: &str,
     order: &str,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
     engine: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<()> {
-    let budget =
-        memory_limit.unwrap_or_else(|| available() / 2).max(if memory_limit.is_some() { 0 } else { LEAST });
+    let budget = memory_limit.map_or_else(|| (available() / 2).max(LEAST), |limit| limit.0);
     if budget < LEAST {
         return Err(PyValueError::new_err(format!(
             "memory_limit is {budget}; a file needs at least {LEAST} bytes"
         )));
     }
-    let given = Given { descending, stable: None, nans, threads, memory_limit: Some(budget), engine };
+    let given = Given { descending, stable: None, nans, threads, memory_limit: Some(Count(budget)), engine };
     let options = given.ordered(order)?;
     let input = Input::open(py, &path, dtype)?;
     if input.leaf.width == 0 {

@@ -5,7 +5,8 @@ use std::ptr;
 
 use rayon::prelude::*;
 
-use crate::buffer;
+use crate::buffer::{self, Buffer};
+use crate::errors::Failure;
 
 /// Bytes of lanes that are copied to be sorted, at a time: much more than a cache, much less than memory.
 const BLOCK: usize = 32 << 20;
@@ -74,6 +75,37 @@ impl Lanes {
     pub fn blocks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let (count, each) = (self.count, (BLOCK / (self.len * self.width).max(1)).max(1));
         (0..count).step_by(each).map(move |from| from..(from + each).min(count))
+    }
+
+    /// Copies these lanes, one after the other, to a buffer. Returns its bytes.
+    ///
+    /// # Safety
+    /// As [`Lanes::gather`].
+    pub unsafe fn copy_to(&self, lanes: Range<usize>, buffer: &mut Buffer) -> Result<usize, Failure> {
+        let bytes = lanes.len() * self.len * self.width;
+        buffer.reuse(bytes)?;
+        // SAFETY: as the caller states.
+        unsafe { self.gather(lanes, buffer.bytes_mut()) };
+        Ok(bytes)
+    }
+
+    /// The elements of these lanes, one after the other: where they lie, or in a copy. Also returns the bytes of the copy.
+    ///
+    /// # Safety
+    /// As [`Lanes::gather`], as long as the elements are used.
+    pub unsafe fn items<'a>(
+        &self,
+        lanes: Range<usize>,
+        copy: &'a mut Buffer,
+    ) -> Result<(&'a [u8], usize), Failure> {
+        let Some(rows) = self.rows(1) else {
+            // SAFETY: as the caller states.
+            let held = unsafe { self.copy_to(lanes, copy)? };
+            return Ok((copy.bytes(), held));
+        };
+        let lane = self.len * self.width;
+        // SAFETY: the lanes follow one another from there. The rest is as the caller states.
+        Ok((unsafe { std::slice::from_raw_parts(rows.add(lanes.start * lane), lanes.len() * lane) }, 0))
     }
 
     /// Copies these lanes, one after the other, to `into`.

@@ -5,7 +5,6 @@
 //! stability, may then come in the library's order. For everything else, keys are looked through for ties, and where there are
 //! any, a copy is sorted in which equal keys have equal bits.
 
-use std::iter;
 use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
@@ -155,21 +154,22 @@ impl<'a> Numbers<'a> {
         held: usize,
     ) -> Result<Report, Failure> {
         if stable && self.has_ties(keys) {
-            return self.sort_rows(keys, segments, &mut [], held);
+            return self.sort_rows(keys, segments, None, held);
         }
         let sorter = self.sorter(held)?;
-        self.changed(keys, |keys| {
+        let report = self.changed(keys, |keys| {
             Ok(match segments {
                 None => dynamic::sort(&sorter, self.dtype, keys)?,
                 Some(segments) => dynamic::sort_segments(&sorter, self.dtype, keys, segments)?,
             })
-        })
+        })?;
+        Ok(holding(report, held))
     }
 
     /// Sorts keys, each with a payload of so many bytes. Stable, unless the options say otherwise.
     pub fn sort_pairs(&self, keys: &mut [u8], each: usize, payload: &mut [u8]) -> Result<Report, Failure> {
         if self.options.stable != Some(false) && self.has_ties(keys) {
-            return self.sort_rows(keys, None, &mut [(each, payload)], 0);
+            return self.sort_rows(keys, None, Some((each, payload)), 0);
         }
         let sorter = self.sorter(0)?;
         self.changed(keys, |keys| Ok(dynamic::sort_pairs(&sorter, self.dtype, keys, each, payload)?))
@@ -185,6 +185,7 @@ impl<'a> Numbers<'a> {
     ) -> Result<Report, Failure> {
         let mut copy = Buffer::default();
         let (keys, held) = if self.changes(keys) || self.has_ties(keys) {
+            self.options.left(held + keys.len())?;
             copy = Buffer::new(keys.len())?;
             copy.bytes_mut().copy_from_slice(keys);
             self.prepare(copy.bytes_mut());
@@ -198,7 +199,7 @@ impl<'a> Numbers<'a> {
             Some(segments) => dynamic::argsort_segments(&sorter, self.dtype, keys, indices, segments)?,
         };
         drop(copy);
-        Ok(report)
+        Ok(holding(report, held))
     }
 
     /// Numbers of 64 bits, whose order as integers is that of the keys. Equal keys have equal numbers. Those of narrower keys
@@ -239,19 +240,23 @@ impl<'a> Numbers<'a> {
         &self,
         keys: &mut [u8],
         segments: Option<Segments<'_>>,
-        payloads: &mut [(usize, &mut [u8])],
+        mut payload: Option<(usize, &mut [u8])>,
         held: usize,
     ) -> Result<Report, Failure> {
         let width = self.dtype.width();
         let n = keys.len() / width;
-        let mut indices = zeroed::<u64>(n)?;
-        let held = held + size_of_val(&indices[..]);
+        let widest = payload.as_ref().map_or(width, |(each, _)| width.max(*each));
+        // All memory is there before anything moves.
+        let copied = widest * longest(segments, n);
+        let held = held + n * size_of::<u64>() + copied;
+        self.options.left(held)?;
+        let (mut copy, mut indices) = (Buffer::new(copied)?, zeroed::<u64>(n)?);
         let report = self.argsort(keys, segments, &mut indices, held)?;
         for range in ranges(segments, n) {
             let indices = &indices[range.clone()];
-            permute(&mut keys[range.start * width..range.end * width], width, indices)?;
-            for (each, payload) in payloads.iter_mut() {
-                permute(&mut payload[range.start * *each..range.end * *each], *each, indices)?;
+            permute(&mut keys[range.start * width..range.end * width], width, indices, &mut copy);
+            if let Some((each, payload)) = &mut payload {
+                permute(&mut payload[range.start * *each..range.end * *each], *each, indices, &mut copy);
             }
         }
         Ok(report)
@@ -366,23 +371,34 @@ fn has_ties<B: Bits>(keys: &[u8], float: Float) -> bool {
     false
 }
 
-/// The ranges of the segments; of all keys, without segments.
-pub fn ranges(segments: Option<Segments<'_>>, n: usize) -> Vec<Range<usize>> {
-    match segments {
-        None => iter::once(0..n).collect(),
-        Some(Segments::Length(len)) => (0..n).step_by(len.max(1)).map(|from| from..from + len).collect(),
-        Some(Segments::Offsets(offsets)) => offsets.windows(2).map(|ends| ends[0]..ends[1]).collect(),
-    }
+/// The report of a sort whose caller holds so many bytes of scratch.
+pub fn holding(mut report: Report, held: usize) -> Report {
+    report.scratch_peak += held as u64;
+    report
 }
 
-/// Puts the items that the indices name in the place of all.
-pub fn permute(
-    items: &mut [u8],
-    width: usize,
-    indices: &[impl Copy + Into<u64> + Sync],
-) -> Result<(), Failure> {
-    let mut copy = Buffer::new(items.len())?;
-    copy.bytes_mut().copy_from_slice(items);
-    buffer::take(copy.bytes(), width, indices, items);
-    Ok(())
+/// The ranges of the segments; of all keys, without segments.
+pub fn ranges(segments: Option<Segments<'_>>, n: usize) -> impl Iterator<Item = Range<usize>> {
+    let count = match segments {
+        None => 1,
+        Some(Segments::Length(len)) => n / len.max(1),
+        Some(Segments::Offsets(offsets)) => offsets.len().saturating_sub(1),
+    };
+    (0..count).map(move |i| match segments {
+        None => 0..n,
+        Some(Segments::Length(len)) => i * len..(i + 1) * len,
+        Some(Segments::Offsets(offsets)) => offsets[i]..offsets[i + 1],
+    })
+}
+
+/// The elements of the longest segment.
+pub fn longest(segments: Option<Segments<'_>>, n: usize) -> usize {
+    ranges(segments, n).map(|range| range.len()).max().unwrap_or(0)
+}
+
+/// Puts the items that the indices name in the place of all. `copy` has room for them.
+pub fn permute(items: &mut [u8], width: usize, indices: &[impl Copy + Into<u64> + Sync], copy: &mut Buffer) {
+    let copy = &mut copy.bytes_mut()[..items.len()];
+    copy.copy_from_slice(items);
+    buffer::take(copy, width, indices, items);
 }
