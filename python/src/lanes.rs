@@ -8,7 +8,9 @@ use rayon::prelude::*;
 use crate::buffer::{self, Buffer};
 use crate::errors::Failure;
 
-/// Bytes of lanes that are copied to be sorted, at a time: much more than a cache, much less than memory.
+/// Bytes of lanes that are copied to be sorted, at a time: so many for each thread, which stay in its cache, and at most so many
+/// in all.
+const BLOCK_EACH: usize = 1 << 20;
 const BLOCK: usize = 32 << 20;
 
 /// Elements of one lane that are copied before those of the next. Neighbouring lanes share their cache lines, so as many lines
@@ -73,7 +75,9 @@ impl Lanes {
 
     /// Ranges of lanes that are to be copied at a time: at least one lane.
     pub fn blocks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (count, each) = (self.count, (BLOCK / (self.len * self.width).max(1)).max(1));
+        let threads = if buffer::in_pool() { rayon::current_num_threads() } else { 1 };
+        let (count, bytes) = (self.count, (BLOCK_EACH * threads).min(BLOCK));
+        let each = (bytes / (self.len * self.width).max(1)).max(1);
         (0..count).step_by(each).map(move |from| from..(from + each).min(count))
     }
 

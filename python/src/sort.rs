@@ -106,8 +106,9 @@ pub fn sort<'py>(
 /// Numba on a GPU.
 ///
 /// Takes the arguments of :func:`sort`, apart from ``out`` and ``axis=None``. An array with gaps, or in the byte order of other
-/// machines, is copied in blocks of 32 MiB, or of one row along the axis. Complex numbers, strings and structured types take a
-/// copy of such a block and their keys. The array must not be read or written by other threads until the call returns.
+/// machines, is copied in blocks of 1 MiB for each thread, at most 32 MiB, or of one row along the axis. Complex numbers, strings
+/// and structured types take a copy of such a block and their keys. The array must not be read or written by other threads until
+/// the call returns.
 ///
 /// Raises as :func:`sort`, and ``ValueError`` if the array is read-only.
 ///
