@@ -10,7 +10,7 @@ use std::ops::Range;
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use sortie::dynamic::{self, Dtype};
-use sortie::{Error, Index, Order, Report, Segments, Sorter};
+use sortie::{Error, Index, Nans, Order, Report, Segments, Sorter};
 
 use crate::buffer::{self, Buffer, by_parts, zeroed};
 use crate::errors::Failure;
@@ -20,6 +20,9 @@ use crate::options::{Options, Ordering};
 /// Keys that become codes at a time, and in one task.
 const CODED: usize = 1 << 10;
 const SHARED: usize = 1 << 16;
+
+/// Keys that are compared before the first that is out of order ends the search.
+const COMPARED: usize = 1 << 12;
 
 /// Numbers of one type, with the order in which they come.
 pub struct Numbers<'a> {
@@ -175,6 +178,50 @@ impl<'a> Numbers<'a> {
         self.changed(keys, |keys| Ok(dynamic::sort_pairs(&sorter, self.dtype, keys, each, payload)?))
     }
 
+    /// Whether keys are in order in each lane of `len`. `None` for types whose keys must become codes first.
+    pub fn are_sorted(&self, keys: &[u8], len: usize) -> Option<bool> {
+        let Order { descending, nans, .. } = self.order;
+        let nans_first = nans == Nans::First;
+        fn numbers<T: Pod + PartialOrd + Sync>(keys: &[u8], len: usize, descending: bool) -> bool {
+            if descending {
+                in_order::<T>(keys, len, |a, b| a >= b)
+            } else {
+                in_order::<T>(keys, len, |a, b| a <= b)
+            }
+        }
+        // A NaN, which alone differs from itself, goes after or before everything.
+        fn floats<T: Pod + PartialOrd + Sync>(
+            keys: &[u8],
+            len: usize,
+            descending: bool,
+            nans_first: bool,
+        ) -> bool {
+            #[allow(clippy::eq_op)]
+            match (descending, nans_first) {
+                (false, false) => in_order::<T>(keys, len, |a, b| (a <= b) | (b != b)),
+                (false, true) => in_order::<T>(keys, len, |a, b| (a <= b) | (a != a)),
+                (true, false) => in_order::<T>(keys, len, |a, b| (a >= b) | (b != b)),
+                (true, true) => in_order::<T>(keys, len, |a, b| (a >= b) | (a != a)),
+            }
+        }
+        if self.change != Change::None {
+            return None;
+        }
+        Some(match (self.dtype, self.ties.is_some()) {
+            (Dtype::U8, _) => numbers::<u8>(keys, len, descending),
+            (Dtype::U16, _) => numbers::<u16>(keys, len, descending),
+            (Dtype::U32, _) => numbers::<u32>(keys, len, descending),
+            (Dtype::U64, _) => numbers::<u64>(keys, len, descending),
+            (Dtype::I8, _) => numbers::<i8>(keys, len, descending),
+            (Dtype::I16, _) => numbers::<i16>(keys, len, descending),
+            (Dtype::I32, _) => numbers::<i32>(keys, len, descending),
+            (Dtype::I64, _) => numbers::<i64>(keys, len, descending),
+            (Dtype::F32, true) => floats::<f32>(keys, len, descending, nans_first),
+            (Dtype::F64, true) => floats::<f64>(keys, len, descending, nans_first),
+            _ => return None,
+        })
+    }
+
     /// Writes the indices of keys in order, of all or in each segment. Stable, unless the options say otherwise.
     pub fn argsort<I: Index>(
         &self,
@@ -322,6 +369,22 @@ impl<'a> Numbers<'a> {
     fn has_ties(&self, keys: &[u8]) -> bool {
         self.ties.is_some_and(|float| with_bits!(self.dtype, B => has_ties::<B>(keys, float)))
     }
+}
+
+/// Whether every key of each lane of `len` keys and the next are in order.
+fn in_order<T: Pod + Sync>(keys: &[u8], len: usize, pair: impl Fn(T, T) -> bool + Sync) -> bool {
+    let keys: &[T] = bytemuck::cast_slice(keys);
+    // Without a branch for each pair, the compiler compares many at once.
+    let stretch = |keys: &[T]| {
+        keys.iter().zip(keys.get(1..).unwrap_or_default()).fold(true, |all, (&a, &b)| all & pair(a, b))
+    };
+    // Stretches overlap by one key.
+    let starts = |keys: &[T]| (0..keys.len()).step_by(COMPARED);
+    let of = |keys: &[T], from: usize| stretch(&keys[from..keys.len().min(from + COMPARED + 1)]);
+    if len == keys.len() && buffer::in_pool() {
+        return (0..keys.len().div_ceil(COMPARED)).into_par_iter().all(|i| of(keys, i * COMPARED));
+    }
+    keys.chunks_exact(len.max(1)).all(|lane| starts(lane).all(|from| of(lane, from)))
 }
 
 fn add(keys: &mut [u8], number: i64) {

@@ -304,3 +304,34 @@ def test_the_scratch_memory_of_every_sort_is_counted():
         call(memory_limit=2 * peak)
         with pytest.raises(MemoryError, match="memory_limit"):
             call(memory_limit=least // 2)
+
+
+@pytest.mark.parametrize("dtype", ["i2", "u4", "i8", "f4", "f8"])
+def test_is_sorted_looks_at_every_pair_and_at_nans(dtype):
+    a = np.sort(np.random.default_rng(1).integers(0, 2**15 - 1, 100_000).astype(dtype))
+    assert sortie.is_sorted(a) and sortie.is_sorted(a[::-1].copy(), descending=True)
+    assert sortie.is_sorted(a.reshape(-1, 1000)) and sortie.is_sorted(a.reshape(-1, 1000).T.copy(), axis=0)
+    for at in (0, 1, 4095, 4096, 4097, 65_536, 99_998):
+        b = a.copy()
+        b[at], b[at + 1] = a[at] + 1, a[at]
+        assert not sortie.is_sorted(b) and not sortie.is_sorted(b, threads=1)
+        assert not sortie.is_sorted(b[::-1].copy(), descending=True)
+        # Rows of one element are always sorted, and so is a border between rows.
+        assert sortie.is_sorted(b[:, None]) and sortie.is_sorted(b[at : at + 2].reshape(2, 1))
+    if dtype[0] == "f":
+        a[-5:] = np.nan
+        assert sortie.is_sorted(a) and not sortie.is_sorted(a, nans="first")
+        assert not sortie.is_sorted(a[::-1].copy()) and sortie.is_sorted(a[::-1].copy(), nans="first", descending=True)
+        a[4096] = np.nan
+        assert not sortie.is_sorted(a)
+
+
+def test_few_rows_by_several_keys():
+    rng = np.random.default_rng(2)
+    for n in (1, 2, 10, 63, 64, 65):
+        keys = [rng.integers(0, 3, n).astype(dtype) for dtype in ("u1", "i2", "f4", "i8")]
+        keys.append(rng.choice([1 + 1j, complex(0, np.nan), complex(np.nan, 1)], n))
+        assert np.array_equal(sortie.lexsort(keys), np.lexsort(keys))
+        down = sortie.lexsort(keys[:4], descending=True)
+        assert np.array_equal(down, np.lexsort([-key.astype("f8") for key in keys[:4]]))
+        assert np.array_equal(sortie.argsort(keys[4], nans="first"), oracle.argsort(keys[4], nans_first=True))
