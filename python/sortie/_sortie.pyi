@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from os import PathLike
 from typing import Any, Literal, SupportsIndex, TypeVar, final, overload
 
@@ -203,7 +203,7 @@ def lexsort(
 ) -> NDArray[Any]: ...
 def sort_by(
     table: _Table,
-    by: str | Sequence[str],
+    by: Hashable | Sequence[Hashable],
     *,
     descending: bool | Sequence[bool] = False,
     nulls: _Nans | Sequence[_Nans] = "last",
@@ -235,8 +235,8 @@ def is_sorted(
     memory_limit: int | None = None,
 ) -> bool: ...
 def sort_file(
-    path: str | PathLike[str],
-    out: str | PathLike[str],
+    path: str | bytes | PathLike[str] | PathLike[bytes],
+    out: str | bytes | PathLike[str] | PathLike[bytes],
     *,
     dtype: DTypeLike | None = None,
     descending: bool = False,

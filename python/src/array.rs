@@ -14,7 +14,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use pyo3::{ffi, intern};
 
-use crate::lanes::Lanes;
+use crate::lanes::{Lanes, lie_apart};
 
 /// An array in host memory, of any type.
 pub type Array<'py> = Bound<'py, PyUntypedArray>;
@@ -61,7 +61,29 @@ pub fn writable<'a, 'py>(what: &str, object: &'a Bound<'py, PyAny>) -> PyResult<
     if flags & NPY_ARRAY_WRITEABLE == 0 {
         return Err(PyValueError::new_err(format!("{what} is read-only; sort a copy with sortie.sort")));
     }
+    if !lie_apart(array.dtype().itemsize(), array.shape(), array.strides()) {
+        return Err(PyValueError::new_err(format!(
+            "elements of {what} share memory, as after a broadcast; sort a copy with sortie.sort"
+        )));
+    }
     Ok(array)
+}
+
+/// The array that a call may write a result of this shape and type to.
+pub fn output<'a, 'py>(
+    out: &'a Bound<'py, PyAny>,
+    shape: &[usize],
+    dtype: &Bound<'py, PyArrayDescr>,
+) -> PyResult<&'a Array<'py>> {
+    let out = writable("out", out)?;
+    if out.shape() == shape && out.dtype().is_equiv_to(dtype) {
+        return Ok(out);
+    }
+    Err(PyValueError::new_err(format!(
+        "out has shape {:?} and type {}; the result has shape {shape:?} and type {dtype}",
+        out.shape(),
+        out.dtype()
+    )))
 }
 
 /// The module `numpy`.

@@ -1,12 +1,14 @@
 //! Arrow data, through the PyCapsule interface.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
-use arrow_array::{Array, ArrayRef, new_empty_array};
-use arrow_schema::{DataType, FieldRef};
+use arrow_array::{AnyDictionaryArray, Array, ArrayRef, make_array, new_empty_array};
+use arrow_schema::{DataType, Field, FieldRef};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
@@ -16,36 +18,130 @@ use sortie::dynamic::Dtype;
 use sortie_arrow::{ArrowSorter, SortColumn, SortOptions};
 
 use crate::buffer::Buffer;
-use crate::columns;
+use crate::columns::{self, Columns};
 use crate::errors::{Failure, of_arrow};
-use crate::input::{Input, library, not_on_gpu};
+use crate::input::library;
 use crate::kind::Kind;
-use crate::numbers::Numbers;
+use crate::numbers::{Numbers, holding};
 use crate::options::{Options, Ordering};
 
-/// The array that an object exports, in one piece, and its field.
-pub fn imported(object: &Bound<'_, PyAny>) -> PyResult<(ArrayRef, FieldRef)> {
-    let (chunks, field) = object.extract::<AnyArray>()?.into_chunked_array()?.into_inner();
-    let array = match &chunks[..] {
-        [] => new_empty_array(field.data_type()),
+/// What an object exports.
+pub struct Imported {
+    /// The array in one piece.
+    pub values: ArrayRef,
+    pub field: FieldRef,
+    /// What to sort by, if not by the values: the numbers of categories that have an order.
+    pub categories: Option<ArrayRef>,
+    /// Bytes that were allocated.
+    pub held: usize,
+}
+
+impl Imported {
+    /// What to sort by.
+    pub fn keys(&self) -> &ArrayRef {
+        self.categories.as_ref().unwrap_or(&self.values)
+    }
+}
+
+/// Reads what an object exports.
+pub fn imported(object: &Bound<'_, PyAny>) -> PyResult<Imported> {
+    let py = object.py();
+    let read = object.extract::<AnyArray>().and_then(|array| array.into_chunked_array().map_err(Into::into));
+    let (chunks, field) = read.map_err(|error| unreadable(object, error))?.into_inner();
+    let categories = categories(py, &chunks, &field)?;
+    let values = joined(py, &chunks, field.data_type())?;
+    let held = if chunks.len() > 1 { values.get_buffer_memory_size() } else { 0 };
+    Ok(Imported { values, field, categories, held })
+}
+
+/// The error for data that Arrow cannot read. Errors that have nothing to do with the type stay what they are.
+fn unreadable(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let py = object.py();
+    if !error.is_instance_of::<PyException>(py)
+        || error.is_instance_of::<PyMemoryError>(py)
+        || error.is_instance_of::<PyOSError>(py)
+    {
+        return error;
+    }
+    let name = object.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+    let dtype =
+        object.getattr(intern!(py, "dtype")).and_then(|dtype| Ok(format!(" of type {}", dtype.str()?)));
+    let reason = error.value(py).to_string();
+    let refused = PyTypeError::new_err(format!(
+        "Sortie cannot read this {name}{} as Arrow data; convert it to a type of Arrow or NumPy: {reason}",
+        dtype.unwrap_or_default(),
+    ));
+    refused.set_cause(py, Some(error));
+    refused
+}
+
+/// Arrays in one piece.
+fn joined(py: Python<'_>, chunks: &[ArrayRef], of: &DataType) -> PyResult<ArrayRef> {
+    Ok(match chunks {
+        [] => new_empty_array(of),
         [one] => one.clone(),
         many => {
             let many: Vec<&dyn Array> = many.iter().map(AsRef::as_ref).collect();
-            object.py().detach(|| concat(&many)).map_err(of_arrow)?
+            py.detach(|| concat(&many)).map_err(of_arrow)?
         }
-    };
-    Ok((array, field))
+    })
 }
 
-/// An array as a column to sort by. Floats become codes, unless they are to come in Arrow's order.
-pub fn column(values: ArrayRef, options: &Options, nulls_first: bool) -> Result<SortColumn, Failure> {
+/// The numbers of the categories of an array whose categories have an order.
+pub fn categories(py: Python<'_>, chunks: &[ArrayRef], field: &Field) -> PyResult<Option<ArrayRef>> {
+    let (DataType::Dictionary(key, _), Some(true)) = (field.data_type(), field.dict_is_ordered()) else {
+        return Ok(None);
+    };
+    let dictionaries: Vec<_> = chunks.iter().map(|chunk| chunk.as_any_dictionary()).collect();
+    let [first, others @ ..] = &dictionaries[..] else { return Ok(None) };
+    let same = |other: &&dyn AnyDictionaryArray| {
+        Arc::ptr_eq(other.values(), first.values()) || other.values().as_ref() == first.values().as_ref()
+    };
+    if !others.iter().all(same) {
+        return Err(PyValueError::new_err(
+            "the chunks of an ordered dictionary have different categories; give all the same, as unify_dictionaries does in \
+             pyarrow",
+        ));
+    }
+    let keys: Vec<ArrayRef> = dictionaries.iter().map(|chunk| make_array(chunk.keys().to_data())).collect();
+    joined(py, &keys, key).map(Some)
+}
+
+/// An error for types that have no order.
+pub fn check(dtype: &DataType) -> PyResult<()> {
+    match dtype {
+        DataType::Union(_, _) => Err(PyTypeError::new_err(
+            "Sortie does not sort unions, whose types have no common order; convert them to one type",
+        )),
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => check(field.data_type()),
+        DataType::Struct(fields) => fields.iter().try_for_each(|field| check(field.data_type())),
+        DataType::Dictionary(_, of) => check(of),
+        DataType::RunEndEncoded(_, field) => check(field.data_type()),
+        _ => Ok(()),
+    }
+}
+
+/// Adds an array as a column to sort by. Floats become codes. For the array itself, the call holds `held` bytes.
+pub fn push(
+    values: ArrayRef,
+    options: &Options,
+    nulls_first: bool,
+    held: usize,
+    columns: &mut Columns,
+) -> Result<(), Failure> {
     let dtype = match values.data_type() {
         DataType::Float16 => Dtype::F16,
         DataType::Float32 => Dtype::F32,
         DataType::Float64 => Dtype::F64,
         _ => {
             let options = Some(SortOptions { descending: options.descending, nulls_first });
-            return Ok(SortColumn { values, options });
+            columns.push_given(SortColumn { values, options }, held);
+            return Ok(());
         }
     };
     let bytes = match dtype {
@@ -53,22 +149,31 @@ pub fn column(values: ArrayRef, options: &Options, nulls_first: bool) -> Result<
         Dtype::F32 => values.as_primitive::<Float32Type>().values().inner().as_slice(),
         _ => values.as_primitive::<Float64Type>().values().inner().as_slice(),
     };
+    options.left(held + 2 * bytes.len())?;
     let mut keys = Buffer::new(bytes.len())?;
     keys.bytes_mut().copy_from_slice(bytes);
     let numbers = Numbers::of(Kind::Number(dtype), options).expect("floats are numbers");
     let values = columns::coded(&numbers, keys.bytes_mut(), dtype.width(), values.nulls().cloned())?;
-    Ok(SortColumn { values, options: Some(SortOptions { descending: false, nulls_first }) })
+    columns.push(SortColumn { values, options: Some(SortOptions { descending: false, nulls_first }) });
+    columns.hold(held);
+    Ok(())
 }
 
 /// A sorted array. Nulls go last.
-pub fn sorted(values: &ArrayRef, options: &Options) -> Result<(ArrayRef, Report), Failure> {
-    if values.data_type().is_floating() && options.ordering != Ordering::Arrow {
-        let column = column(values.clone(), options, false)?;
-        let (indices, report) = columns::indices(&[column], values.len(), options, 0)?;
+pub fn sorted(data: &Imported, options: &Options) -> Result<(ArrayRef, Report), Failure> {
+    let values = &data.values;
+    let floats = values.data_type().is_floating() && options.ordering != Ordering::Arrow;
+    if floats || data.categories.is_some() {
+        let mut columns = Columns::default();
+        push(data.keys().clone(), options, false, data.held, &mut columns)?;
+        let (indices, report) = columns::indices(&columns, values.len(), options, 0)?;
         return Ok((take(values, &indices, None)?, report));
     }
-    let direction = SortOptions { descending: options.descending, nulls_first: false };
-    Ok((ArrowSorter::new(options.builder(0)?)?.sort(values, Some(direction))?, Report::default()))
+    let direction = Some(SortOptions { descending: options.descending, nulls_first: false });
+    let column = SortColumn { values: values.clone(), options: direction };
+    let held = data.held + columns::copies(&[column], options)?;
+    let sorted = ArrowSorter::new(options.builder(held)?)?.sort(values, direction)?;
+    Ok((sorted, holding(Report::default(), held)))
 }
 
 /// The array for the caller: of the library that its argument came from, if that is pyarrow.
@@ -88,14 +193,4 @@ pub fn returned<'py>(
         return pyarrow.call_method1(intern!(py, "chunked_array"), ([array],));
     }
     Ok(array)
-}
-
-/// The error for input where an array in NumPy's memory is needed.
-pub fn refused(what: &str, input: &Input<'_>) -> PyErr {
-    if matches!(input, Input::Gpu(_)) {
-        return not_on_gpu();
-    }
-    PyTypeError::new_err(format!(
-        "{what} takes NumPy arrays; for Arrow data use sortie.sort, argsort, lexsort or sort_by, or convert with np.asarray"
-    ))
 }

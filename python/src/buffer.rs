@@ -22,6 +22,16 @@ impl Buffer {
         Ok(Buffer { words: zeroed(bytes.div_ceil(size_of::<u128>()))?, bytes })
     }
 
+    /// Gives the buffer so many bytes, whose values are arbitrary. It allocates only if they are more than ever before.
+    pub fn reuse(&mut self, bytes: usize) -> Result<(), Failure> {
+        let words = bytes.div_ceil(size_of::<u128>());
+        if words > self.words.len() {
+            self.words = zeroed(words)?;
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+
     /// The bytes as memory of Arrow, without a copy.
     pub fn into_arrow(self) -> ArrowBuffer {
         ArrowBuffer::from_vec(bytemuck::cast_vec::<u128, i128>(self.words)).slice_with_length(0, self.bytes)
@@ -37,11 +47,9 @@ impl Buffer {
 }
 
 /// A vector of `n` zeros, or an error where the system refuses the memory.
-pub fn zeroed<T: Zeroable + Clone>(n: usize) -> Result<Vec<T>, Failure> {
-    let mut vector = Vec::new();
-    vector.try_reserve_exact(n).map_err(|_| Failure::Memory(n.saturating_mul(size_of::<T>())))?;
-    vector.resize(n, T::zeroed());
-    Ok(vector)
+pub fn zeroed<T: Zeroable>(n: usize) -> Result<Vec<T>, Failure> {
+    let zeros = bytemuck::allocation::try_zeroed_slice_box(n);
+    zeros.map(Vec::from).map_err(|()| Failure::Memory(n.saturating_mul(size_of::<T>())))
 }
 
 /// Whether this thread is one of a pool, whose others may help.

@@ -1,7 +1,7 @@
 //! How a sort is run: without the GIL, by threads of this package, with panics caught and the report kept.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -14,8 +14,9 @@ use sortie::{Error, Report};
 use crate::errors::{Failure, of_panic};
 use crate::options::Options;
 
-/// Fewer elements than this are sorted with the GIL held: to release it takes as long as the sort.
+/// Fewer elements than this, in fewer bytes, are sorted with the GIL held: to release it takes as long as the sort.
 const RELEASE_FROM: usize = 1 << 11;
+const RELEASE_BYTES_FROM: usize = 1 << 15;
 
 /// Fewer elements than this are sorted by the calling thread, as in the library.
 const PARALLEL_FROM: usize = 1 << 16;
@@ -29,14 +30,15 @@ pub fn last_report() -> Option<Report> {
     LAST.with_borrow(Clone::clone)
 }
 
-/// Runs `work` on `n` elements, by threads of the pool. It returns what it made, and what it did.
+/// Runs `work` on `n` elements of so many bytes in all, by threads of the pool. It returns what it made, and what it did.
 pub fn run<R: Send>(
     py: Python<'_>,
     options: &Options,
     n: usize,
+    bytes: usize,
     work: impl FnOnce() -> Result<(R, Report), Failure> + Send,
 ) -> PyResult<R> {
-    if n < RELEASE_FROM {
+    if n < RELEASE_FROM && bytes < RELEASE_BYTES_FROM {
         return kept(catch_unwind(AssertUnwindSafe(work)));
     }
     run_here(py, options, n, |threads| threads.install(work))
@@ -80,8 +82,11 @@ fn kept<R>(result: thread::Result<Result<(R, Report), Failure>>) -> PyResult<R> 
     Ok(made)
 }
 
-/// The number of the process that has started threads, and its pools by the number of their threads.
-type Pools = (u32, HashMap<usize, Arc<ThreadPool>>);
+/// The most pools that are kept for further calls. One that is dropped ends when the calls that use it have returned.
+const KEPT_POOLS: usize = 3;
+
+/// The number of the process that has started threads, and its pools with the number of their threads, the last used first.
+type Pools = (u32, VecDeque<(usize, Arc<ThreadPool>)>);
 
 /// The threads that are to sort `n` elements, if there are to be several.
 ///
@@ -98,14 +103,21 @@ fn pool(options: &Options, n: usize) -> PyResult<Option<Arc<ThreadPool>>> {
         // Threads of the parent cannot be joined here.
         std::mem::forget(pools.take());
     }
-    let (_, pools) = pools.get_or_insert_with(|| (process, HashMap::new()));
+    let (_, pools) = pools.get_or_insert_with(|| (process, VecDeque::new()));
     // 0 stands for as many as rayon chooses.
     let threads = options.threads.unwrap_or(0);
-    if let Some(pool) = pools.get(&threads) {
-        return Ok(Some(pool.clone()));
+    if let Some(known) = pools.iter().position(|(of, _)| *of == threads).and_then(|at| pools.remove(at)) {
+        let pool = known.1.clone();
+        pools.push_front(known);
+        return Ok(Some(pool));
     }
     match ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("sortie-{i}")).build() {
-        Ok(pool) => Ok(Some(pools.entry(threads).insert_entry(Arc::new(pool)).get().clone())),
+        Ok(pool) => {
+            let pool = Arc::new(pool);
+            pools.push_front((threads, pool.clone()));
+            pools.truncate(KEPT_POOLS);
+            Ok(Some(pool))
+        }
         // The calling thread sorts alone, as in the library, unless a number was asked for.
         Err(_) if threads == 0 => Ok(None),
         Err(error) => Err(Failure::Sort(Error::Threads { threads, reason: error.to_string() }).into()),

@@ -4,39 +4,85 @@ use std::ops::BitAnd;
 use std::sync::Arc;
 use std::time::Instant;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
 use arrow_buffer::{ArrowNativeType, Buffer as ArrowBuffer, NullBuffer};
+use arrow_schema::DataType;
 use bytemuck::{Pod, Zeroable};
-use numpy::PyArrayDescr;
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use sortie::dynamic::Dtype;
 use sortie::{Report, Segments};
 use sortie_arrow::{ArrowSorter, SortColumn, SortOptions};
 
+use crate::array;
 use crate::buffer::{self, Buffer, zeroed};
+use crate::call::run;
 use crate::errors::Failure;
-use crate::kind::{Kind, Leaf};
+use crate::kind::{self, Kind, Leaf};
 use crate::numbers::{Numbers, ranges};
 use crate::options::Options;
 
 /// Elements from which several threads read them.
 const SHARED_FROM: usize = 1 << 16;
 
-/// The columns of elements of `width` bytes that follow one another, most significant first.
+/// Columns to sort by, the most significant first.
+#[derive(Default)]
+pub struct Columns {
+    columns: Vec<SortColumn>,
+    /// Bytes that were allocated for them.
+    held: usize,
+}
+
+impl Columns {
+    /// Adds a column that was made for the sort.
+    pub fn push(&mut self, column: SortColumn) {
+        self.held += column.values.get_buffer_memory_size();
+        self.columns.push(column);
+    }
+
+    /// Adds a column that the caller has given. Only so many of its bytes were allocated for the sort.
+    pub fn push_given(&mut self, column: SortColumn, held: usize) {
+        self.held += held;
+        self.columns.push(column);
+    }
+
+    /// Counts more bytes.
+    pub fn hold(&mut self, bytes: usize) {
+        self.held += bytes;
+    }
+
+    pub fn append(&mut self, mut others: Columns) {
+        self.held += others.held;
+        self.columns.append(&mut others.columns);
+    }
+
+    /// The bytes of all values.
+    pub fn bytes(&self) -> usize {
+        self.columns.iter().map(|column| column.values.get_buffer_memory_size()).sum()
+    }
+}
+
+/// Adds the columns of elements of `width` bytes that follow one another, the most significant first. The call holds `held`
+/// bytes of scratch already.
 pub fn of_items(
     items: &[u8],
     width: usize,
     leaves: &[Leaf],
     options: &Options,
-) -> Result<Vec<SortColumn>, Failure> {
-    let mut columns = Vec::new();
+    held: usize,
+    columns: &mut Columns,
+) -> Result<(), Failure> {
     for leaf in leaves {
         if leaf.width > 0 {
-            Items { items, width, leaf }.push(options, &mut columns)?;
+            // The keys are copied before they become a column.
+            options.left(held + columns.held + 2 * (items.len() / width) * leaf.width)?;
+            Items { items, width, leaf }.push(options, columns)?;
         }
     }
-    Ok(columns)
+    Ok(())
 }
 
 /// The column of elements of `StringDType`. They are read with the GIL held.
@@ -52,32 +98,127 @@ pub fn of_strings(
     })
 }
 
-/// A column that numbers the segments, so that one sort of all is a sort of each. It has a number for each of `n` keys.
+/// The elements of an array, lane after lane along an axis, as columns to sort by.
+pub fn columns_along(array: &array::Array<'_>, axis: usize, options: &Options) -> PyResult<Columns> {
+    let (py, dtype) = (array.py(), array.dtype());
+    let leaves = kind::leaves(&dtype, None)?;
+    let lanes = array::lanes(array, axis);
+    let mut columns = Columns::default();
+    let mut copy = Buffer::default();
+    let bytes = lanes.elements() * lanes.width;
+    if dtype.itemsize() > 0 && kind::leaf(&dtype)?.kind == Kind::Strings {
+        // SAFETY: nobody writes to the array during the call, as the caller promises.
+        let (items, _) = unsafe { lanes.items(0..lanes.count, &mut copy)? };
+        columns.push(of_strings(py, &dtype, items, options)?);
+        return Ok(columns);
+    }
+    run(py, options, lanes.elements(), bytes, || {
+        options.left(if lanes.rows(1).is_some() { 0 } else { bytes })?;
+        // SAFETY: as above.
+        let (items, held) = unsafe { lanes.items(0..lanes.count, &mut copy)? };
+        of_items(items, lanes.width, &leaves, options, held, &mut columns)?;
+        Ok((columns, Report::default()))
+    })
+}
+
+/// A column that numbers the segments, so that one sort of all is a sort of each. It has a number for each of `n` keys: keys
+/// before the first segment and after the last have numbers of their own.
 pub fn of_segments(segments: Segments<'_>, n: usize) -> Result<SortColumn, Failure> {
     let mut numbers = zeroed::<u32>(n)?;
-    for (i, range) in ranges(Some(segments), n).into_iter().enumerate() {
-        numbers[range].fill(i as u32);
+    let (mut number, mut end) = (0, 0);
+    for range in ranges(Some(segments), n).filter(|range| !range.is_empty()) {
+        (number, end) = (number + 1, range.end);
+        numbers[range].fill(number);
     }
+    numbers[end..].fill(number.wrapping_add(1));
     Ok(SortColumn { values: Arc::new(UInt32Array::from(numbers)), options: None })
 }
 
-/// The indices that sort `n` rows by columns. Stable, unless the options say otherwise.
+/// The indices that sort `n` rows by columns. Stable, unless the options say otherwise. The call holds `held` bytes of scratch
+/// beside the columns.
 pub fn indices(
-    columns: &[SortColumn],
+    columns: &Columns,
     n: usize,
     options: &Options,
     held: usize,
 ) -> Result<(UInt32Array, Report), Failure> {
+    let Columns { columns, held: of_columns } = columns;
     if columns.is_empty() {
         // All rows are equal.
         return Ok((UInt32Array::from_iter_values(0..n as u32), Report::default()));
     }
     let start = Instant::now();
+    let held = held + of_columns + copies(columns, options)?;
     let indices = ArrowSorter::new(options.builder(held)?)?.lexsort_to_indices(columns, None)?;
     let read = columns.iter().map(|column| column.values.get_buffer_memory_size()).sum::<usize>();
     let mut report = Report::default();
     report.add("sort columns", start.elapsed(), read as u64, indices.get_buffer_memory_size() as u64);
+    // Reports of these sorts do not say what they took.
+    let scratch = options.left(held)?.unwrap_or(u64::MAX).min((SCRATCH * n) as u64);
+    report.scratch_peak = held as u64 + scratch;
     Ok((indices, report))
+}
+
+/// Writes indices of lanes of `len` elements, each counted from the start of its lane.
+pub fn from_start<I: From<u32>>(order: &[u32], len: usize, indices: &mut [I]) {
+    for (lane, (from, to)) in order.chunks(len).zip(indices.chunks_mut(len)).enumerate() {
+        let start = (lane * len) as u32;
+        from.iter().zip(to).for_each(|(&index, to)| *to = I::from(index - start));
+    }
+}
+
+/// The most scratch that the library takes for each key of a column: that of strings, and of pairs of 128 bits.
+const SCRATCH: usize = 24;
+
+/// The most bytes that sortie-arrow allocates for a sort by these columns, beside the scratch of the library. It is an error if
+/// there is a memory limit, and no such bound.
+pub fn copies(columns: &[SortColumn], options: &Options) -> Result<usize, Failure> {
+    let n = columns.first().map_or(0, |column| column.values.len());
+    let (mut rows, mut largest) = (0, 0);
+    for (i, column) in columns.iter().enumerate() {
+        let Some(copy) = copy_of(&column.values) else {
+            if options.memory_limit.is_none() {
+                continue;
+            }
+            return Err(Failure::Raised(PyValueError::new_err(format!(
+                "memory_limit cannot be kept for {}, whose keys have no known size; leave it out",
+                column.values.data_type()
+            ))));
+        };
+        largest = largest.max(copy);
+        if i > 0 {
+            // Rows that the first columns do not tell apart are encoded. Short strings take 34 bytes.
+            let bytes = column.values.get_buffer_memory_size();
+            rows +=
+                bytes + bytes / 16 + if column.values.data_type().is_primitive() { 9 * n } else { 42 * n };
+        }
+    }
+    // The indices; with several columns, numbers of up to 128 bits, into which they are packed, and indices again.
+    Ok(largest + rows + if columns.len() > 1 { (4 + 16 + 4) * n } else { 4 * n })
+}
+
+/// The most bytes of the copy that a sort by an array takes, if that can be told: the table in sortie-arrow's documentation.
+fn copy_of(values: &ArrayRef) -> Option<usize> {
+    let n = values.len();
+    let of_nulls = if values.logical_null_count() > 0 { (16 + 4 + 4) * n } else { 0 };
+    let of_values = match values.data_type() {
+        DataType::Boolean | DataType::Null => n,
+        number if number.is_integer() => 0,
+        number if number.is_primitive() => number.primitive_width().unwrap_or(16) * n,
+        DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View
+        | DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::FixedSizeBinary(_) => 16 * n,
+        DataType::Dictionary(_, _) => {
+            let values = values.as_any_dictionary().values();
+            4 * n + copy_of(values)? + (4 + SCRATCH) * values.len()
+        }
+        _ => return None,
+    };
+    Some(of_nulls + of_values)
 }
 
 fn facing(options: &Options, nulls_first: bool) -> Option<SortOptions> {
@@ -92,7 +233,7 @@ struct Items<'a> {
 }
 
 impl Items<'_> {
-    fn push(&self, options: &Options, columns: &mut Vec<SortColumn>) -> Result<(), Failure> {
+    fn push(&self, options: &Options, columns: &mut Columns) -> Result<(), Failure> {
         match self.leaf.kind {
             Kind::Number(_) | Kind::Time => {
                 let mut keys = self.native(self.leaf.offset, self.leaf.width)?;
@@ -153,7 +294,7 @@ impl Items<'_> {
 
     /// Complex numbers in NumPy's order: by the real part, then by the imaginary one. Those with a NaN come after all others:
     /// first those whose imaginary part alone is NaN, by the real part, then those whose real part is, by the imaginary part.
-    fn push_complex(&self, options: &Options, columns: &mut Vec<SortColumn>) -> Result<(), Failure> {
+    fn push_complex(&self, options: &Options, columns: &mut Columns) -> Result<(), Failure> {
         let width = self.leaf.width / 2;
         let mut real = self.native(self.leaf.offset, width)?;
         let mut imaginary = self.native(self.leaf.offset + width, width)?;

@@ -1,17 +1,21 @@
 //! Errors of Rust as exceptions of Python.
 
 use std::any::Any;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use arrow_schema::ArrowError;
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use rustix::io::Errno;
 use sortie::Error;
 
 /// Why a sort failed. It can be made without Python.
 pub enum Failure {
     Sort(Error),
     Arrow(ArrowError),
-    Io(std::io::Error),
+    /// An operation on a file has failed.
+    File(io::Error, PathBuf),
     /// The system refused this many bytes.
     Memory(usize),
     /// An exception that Python code has raised.
@@ -30,12 +34,6 @@ impl From<ArrowError> for Failure {
     }
 }
 
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Failure {
-        Failure::Io(error)
-    }
-}
-
 impl From<PyErr> for Failure {
     fn from(error: PyErr) -> Failure {
         Failure::Raised(error)
@@ -47,13 +45,26 @@ impl From<Failure> for PyErr {
         match failure {
             Failure::Sort(error) => of_sortie(error),
             Failure::Arrow(error) => of_arrow(error),
-            Failure::Io(error) => error.into(),
+            Failure::File(error, path) => of_file(&error, &path),
             Failure::Memory(bytes) => PyMemoryError::new_err(format!(
                 "the sort needs {bytes} bytes of memory, which the system refused; sort less at a time"
             )),
             Failure::Raised(error) => error,
         }
     }
+}
+
+/// The exception for an error of a file: of the class that Python has for it.
+fn of_file(error: &io::Error, path: &Path) -> PyErr {
+    let code = error.raw_os_error().or(match error.kind() {
+        io::ErrorKind::IsADirectory => Some(Errno::ISDIR.raw_os_error()),
+        io::ErrorKind::NotADirectory => Some(Errno::NOTDIR.raw_os_error()),
+        _ => None,
+    });
+    let Some(code) = code else { return PyOSError::new_err(format!("{}: {error}", path.display())) };
+    let text = io::Error::from_raw_os_error(code).to_string();
+    let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+    PyOSError::new_err((code, text, path.as_os_str().to_owned()))
 }
 
 /// The exception for an error of the library.

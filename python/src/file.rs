@@ -4,8 +4,9 @@
 //! keys up to the least of the last keys that were read are then complete: nothing that is still in the file goes before them.
 //! They are sorted together, by all threads, which is faster than a merge key by key.
 
-use std::fs::{File, Permissions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::{File, Metadata, Permissions};
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -13,14 +14,17 @@ use std::time::Instant;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::{Borrowed, intern};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};
 use sortie::{Bound as Limit, Error, Report};
+use tempfile::TempPath;
 
-use crate::buffer::{self, Buffer};
+use crate::buffer::Buffer;
 use crate::call::{Threads, run_here};
 use crate::errors::Failure;
-use crate::kind::{self, Leaf};
+use crate::kind::{self, Kind, Leaf};
 use crate::numbers::Numbers;
-use crate::options::{Given, Options};
+use crate::options::{Count, Given, Options};
 
 /// Bytes that are sorted between two looks at signals: a second of work at most.
 const CHUNK: u64 = 256 << 20;
@@ -39,8 +43,9 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// path
 ///     A ``.npy`` file with an array of one dimension, which is recognised by its content, or raw numbers.
 /// out
-///     The file for the result, of the same kind. It is replaced when the result is complete, and may be ``path``. Temporary
-///     files are in its folder, without names.
+///     The file for the result, of the same kind. It is replaced when the result is complete, and may be ``path``. A symbolic
+///     link stays, and the file that it leads to is replaced, with the same permissions. Temporary files are in its folder,
+///     without names where the file system allows that.
 /// dtype
 ///     The type of raw numbers: any type of number, ``datetime64`` and ``timedelta64``, in either byte order.
 /// memory_limit
@@ -67,35 +72,69 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 #[allow(clippy::too_many_arguments)]
 pub fn sort_file(
     py: Python<'_>,
-    path: PathBuf,
-    out: PathBuf,
+    path: FilePath,
+    out: FilePath,
     dtype: Option<&Bound<'_, PyAny>>,
     descending: bool,
     nans: &str,
     order: &str,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
     engine: &str,
-    progress: Option<Py<PyAny>>,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let budget =
-        memory_limit.unwrap_or_else(|| available() / 2).max(if memory_limit.is_some() { 0 } else { LEAST });
+    if let Some(other) = progress.as_ref().filter(|progress| !progress.is_callable()) {
+        let found = other.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("progress must be a function, not {found}")));
+    }
+    let budget = memory_limit.map_or_else(|| (available() / 2).max(LEAST), |limit| limit.0);
     if budget < LEAST {
         return Err(PyValueError::new_err(format!(
             "memory_limit is {budget}; a file needs at least {LEAST} bytes"
         )));
     }
-    let given = Given { descending, stable: None, nans, threads, memory_limit: Some(budget), engine };
+    let given = Given { descending, stable: None, nans, threads, memory_limit: Some(Count(budget)), engine };
     let options = given.ordered(order)?;
-    let input = Input::open(py, &path, dtype)?;
-    if input.leaf.width == 0 {
-        return Err(PyTypeError::new_err("elements of the file have no bytes; give a type of numbers"));
-    }
+    let input = Input::open(py, path.0, dtype)?;
+    let out = Target::of(out.0)?;
     let n = (input.bytes / input.leaf.width as u64) as usize;
+    let progress = progress.map(Bound::unbind);
     run_here(py, &options, n, |threads| {
         let task = Task { options: &options, threads, budget, progress: progress.as_ref() };
         Ok(((), task.publish(input, &out)?))
     })
+}
+
+/// A path: a string, bytes or an object of `os.PathLike`.
+pub struct FilePath(PathBuf);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for FilePath {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<FilePath> {
+        let py = object.py();
+        let text = py.import(intern!(py, "os"))?.call_method1(intern!(py, "fsdecode"), (object,))?;
+        Ok(FilePath(text.extract()?))
+    }
+}
+
+/// What makes the error of an operation on a file.
+fn on(path: &Path) -> impl Fn(io::Error) -> Failure {
+    |error| Failure::File(error, path.to_owned())
+}
+
+/// Returns an error for what is not a regular file: its size is not known, and it cannot be replaced.
+fn check_regular(path: &Path, metadata: &Metadata) -> Result<(), Failure> {
+    if metadata.is_dir() {
+        return Err(on(path)(io::ErrorKind::IsADirectory.into()));
+    }
+    if !metadata.is_file() {
+        return Err(Failure::Raised(PyValueError::new_err(format!(
+            "{} is not a regular file, but a device, pipe or socket; sort_file needs files on a disk",
+            path.display()
+        ))));
+    }
+    Ok(())
 }
 
 /// Numbers in a file.
@@ -105,18 +144,24 @@ struct Input {
     header: Vec<u8>,
     bytes: u64,
     leaf: Leaf,
+    path: PathBuf,
 }
 
 impl Input {
-    fn open(py: Python<'_>, path: &Path, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Input> {
+    fn open(py: Python<'_>, path: PathBuf, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Input> {
         let dtype = dtype.map(|dtype| PyArrayDescr::new(py, dtype)).transpose()?;
-        let mut file = File::open(path)?;
-        let size = file.metadata()?.len();
+        // Before it is opened: to open a pipe may wait for ever.
+        check_regular(&path, &path.metadata().map_err(on(&path))?)?;
+        let mut file = File::open(&path).map_err(on(&path))?;
+        let size = file.metadata().map_err(on(&path))?.len();
         let mut magic = Vec::new();
-        Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut magic)?;
-        file.seek(SeekFrom::Start(0))?;
+        Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut magic).map_err(on(&path))?;
+        file.rewind().map_err(on(&path))?;
+        if magic.len() as u64 > size {
+            return Err(larger(&path, size).into());
+        }
         let (header, expected, dtype) = if magic == MAGIC {
-            let (found, rows, start) = npy_header(py, path)?;
+            let (found, rows, start) = npy_header(py, &path)?;
             if let Some(dtype) = dtype.filter(|dtype| !dtype.is_equiv_to(&found)) {
                 return Err(PyValueError::new_err(format!(
                     "{} has numbers of type {found}, not {dtype}; leave out dtype",
@@ -124,37 +169,171 @@ impl Input {
                 )));
             }
             let mut header = vec![0; start];
-            file.read_exact(&mut header)?;
+            file.read_exact(&mut header).map_err(on(&path))?;
             (header, Some(rows), found)
         } else {
             let dtype = dtype.ok_or_else(|| {
                 PyTypeError::new_err(format!(
-                    "{} is no .npy file; give the dtype of its numbers",
+                    "{} is not a .npy file; give the dtype of its numbers",
                     path.display()
                 ))
             })?;
             (Vec::new(), None, dtype)
         };
-        let leaf = kind::leaf(&dtype)?;
-        let bytes = size - header.len() as u64;
-        let width = leaf.width.max(1) as u64;
-        if !bytes.is_multiple_of(width) || expected.is_some_and(|rows| rows.saturating_mul(width) != bytes) {
-            return Err(PyValueError::new_err(format!(
-                "{} has {bytes} bytes of numbers of {width} bytes, which is not what it should have; it may be cut short",
+        let leaf = kind::leaf(&dtype).map_err(|error| {
+            PyTypeError::new_err(format!(
+                "{} has other data than numbers: {}",
+                path.display(),
+                error.value(py)
+            ))
+        })?;
+        if !matches!(leaf.kind, Kind::Number(_) | Kind::Time) {
+            return Err(PyTypeError::new_err(format!(
+                "{} has elements of {dtype}; sort_file sorts numbers. Load the file with np.load, and use sortie.sort",
                 path.display()
             )));
         }
-        Ok(Input { file, header, bytes, leaf })
+        let bytes = size - header.len() as u64;
+        let width = leaf.width as u64;
+        if !bytes.is_multiple_of(width) || expected.is_some_and(|rows| rows.saturating_mul(width) != bytes) {
+            return Err(PyValueError::new_err(format!(
+                "{} has {bytes} bytes of numbers, which does not fit its header or numbers of {width} bytes; it may be cut short",
+                path.display()
+            )));
+        }
+        Ok(Input { file, header, bytes, leaf, path })
     }
+
+    /// Returns an error if the file has more bytes than it said.
+    fn check_end(&mut self) -> Result<(), Failure> {
+        match self.file.read(&mut [0]).map_err(on(&self.path))? {
+            0 => Ok(()),
+            _ => Err(larger(&self.path, self.header.len() as u64 + self.bytes)),
+        }
+    }
+}
+
+/// The error for a file that is larger than its size, as those in `/proc` are.
+fn larger(path: &Path, size: u64) -> Failure {
+    Failure::Raised(PyValueError::new_err(format!(
+        "{} has more than the {size} bytes that the system said it has; copy it to another file first",
+        path.display()
+    )))
+}
+
+/// Where the result goes.
+struct Target {
+    /// The file that is replaced: not a symbolic link, but what it leads to.
+    file: PathBuf,
+    folder: PathBuf,
+    /// The permissions of the file that is replaced.
+    permissions: Option<Permissions>,
+}
+
+impl Target {
+    fn of(path: PathBuf) -> Result<Target, Failure> {
+        let file = followed(&path)?;
+        let permissions = match file.metadata() {
+            Ok(metadata) => {
+                check_regular(&path, &metadata)?;
+                Some(metadata.permissions())
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(on(&path)(error)),
+        };
+        let folder = match file.parent() {
+            Some(parent) if parent != Path::new("") => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        if !folder.metadata().map_err(on(&path))?.is_dir() {
+            return Err(on(&path)(io::ErrorKind::NotADirectory.into()));
+        }
+        Ok(Target { file, folder, permissions })
+    }
+}
+
+/// The most links that lead from one to the next, as in Linux.
+const MOST_LINKS: usize = 40;
+
+/// What symbolic links lead to, even if it does not exist.
+fn followed(path: &Path) -> Result<PathBuf, Failure> {
+    let mut file = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if !file.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
+            return Ok(file);
+        }
+        let to = file.read_link().map_err(on(path))?;
+        file = file.parent().unwrap_or(Path::new("")).join(to);
+    }
+    Err(on(path)(io::Error::from_raw_os_error(rustix::io::Errno::LOOP.raw_os_error())))
+}
+
+/// The folder in which a process finds its open files by descriptor. A link from it gives a name to a file that has none.
+const OPEN_FILES: &str = "/proc/self/fd";
+
+/// A result that is being written. It has no name, so nothing is left of it if the process is killed. On file systems without
+/// unnamed files, it has a temporary one, which is removed after an error.
+struct Draft {
+    file: File,
+    name: Option<TempPath>,
+}
+
+impl Draft {
+    fn new(target: &Target) -> io::Result<Draft> {
+        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+        let unnamed = match Path::new(OPEN_FILES).exists() {
+            true => openat(CWD, &target.folder, flags, Mode::from(0o666)).ok(),
+            false => None,
+        };
+        let draft = match unnamed {
+            Some(file) => Draft { file: file.into(), name: None },
+            None => {
+                // If `openat` failed for another reason, this fails for the same reason.
+                let named = names().permissions(Permissions::from_mode(0o666)).tempfile_in(&target.folder)?;
+                let (file, name) = named.into_parts();
+                Draft { file, name: Some(name) }
+            }
+        };
+        if let Some(permissions) = &target.permissions {
+            draft.file.set_permissions(permissions.clone())?;
+        }
+        Ok(draft)
+    }
+
+    /// Gives the complete result its name.
+    fn publish(self, target: &Target) -> io::Result<()> {
+        let name = match self.name {
+            Some(name) => name,
+            None if link(&self.file, &target.file).is_ok() => return Ok(()),
+            // A link cannot replace a file; a rename can.
+            None => names().make_in(&target.folder, |name| link(&self.file, name))?.into_temp_path(),
+        };
+        name.persist(&target.file).map_err(|refused| refused.error)
+    }
+}
+
+fn names() -> tempfile::Builder<'static, 'static> {
+    let mut names = tempfile::Builder::new();
+    names.prefix(".sortie-");
+    names
+}
+
+/// Gives a name to an unnamed file.
+fn link(file: &File, name: &Path) -> io::Result<()> {
+    let open = format!("{OPEN_FILES}/{}", file.as_raw_fd());
+    Ok(linkat(CWD, &open, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }
 
 /// Type and number of the elements in a `.npy` file, and where they begin, as NumPy reads it.
 fn npy_header<'py>(py: Python<'py>, path: &Path) -> PyResult<(Bound<'py, PyArrayDescr>, u64, usize)> {
     let format = py.import("numpy.lib.format")?;
     let file = py.import("io")?.call_method1("open", (path, "rb"))?;
-    let version: (u8, u8) = format.call_method1("read_magic", (&file,))?.extract()?;
+    let wrong = |error: PyErr| {
+        PyValueError::new_err(format!("{} is not a valid .npy file: {}", path.display(), error.value(py)))
+    };
+    let version: (u8, u8) = format.call_method1("read_magic", (&file,)).map_err(wrong)?.extract()?;
     let read = if version == (1, 0) { "read_array_header_1_0" } else { "read_array_header_2_0" };
-    let header = format.call_method1(read, (&file,))?;
+    let header = format.call_method1(read, (&file,)).map_err(wrong)?;
     let (shape, _, dtype): (Vec<u64>, bool, Bound<'py, PyArrayDescr>) = header.extract()?;
     let start = file.call_method0("tell")?.extract()?;
     file.call_method0("close")?;
@@ -186,53 +365,46 @@ struct Task<'a> {
 
 impl Task<'_> {
     /// Sorts the numbers, and puts the result in place of `out` when it is complete.
-    fn publish(&self, input: Input, out: &Path) -> Result<Report, Failure> {
-        let folder = match out.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        let mode = out.metadata().map_or(Permissions::from_mode(0o666), |known| known.permissions());
-        let mut sink = tempfile::Builder::new().permissions(mode).tempfile_in(folder)?;
-        sink.write_all(&input.header)?;
-        let report = self.sort(input, folder, sink.as_file_mut())?;
-        sink.persist(out).map_err(|error| error.error)?;
+    fn publish(&self, input: Input, out: &Target) -> Result<Report, Failure> {
+        let mut draft = Draft::new(out).map_err(on(&out.file))?;
+        draft.file.write_all(&input.header).map_err(on(&out.file))?;
+        let report = self.sort(input, out, &mut draft.file)?;
+        draft.publish(out).map_err(on(&out.file))?;
         Ok(report)
     }
 
-    fn sort(&self, mut input: Input, folder: &Path, sink: &mut File) -> Result<Report, Failure> {
+    fn sort(&self, mut input: Input, out: &Target, sink: &mut File) -> Result<Report, Failure> {
         let width = input.leaf.width as u64;
-        let Some(numbers) = Numbers::of(input.leaf.kind, self.options) else {
-            return Err(PyTypeError::new_err(
-                "sort_file sorts numbers; load other types with np.load, and use sortie.sort",
-            )
-            .into());
-        };
+        let numbers = Numbers::of(input.leaf.kind, self.options).expect("only numbers are opened");
         let chunk = (self.budget / 2).min(CHUNK) / width * width;
         let alone = input.bytes <= chunk;
         let work = if alone { input.bytes } else { 2 * input.bytes };
         let mut report = Report::default();
-        let mut runs = if alone { None } else { Some(tempfile::tempfile_in(folder)?) };
+        let runs =
+            if alone { None } else { Some(tempfile::tempfile_in(&out.folder).map_err(on(&out.folder))?) };
         let mut buffer = Buffer::new(chunk.min(input.bytes) as usize)?;
         let mut done = 0;
         while done < input.bytes {
             let keys = &mut buffer.bytes_mut()[..chunk.min(input.bytes - done) as usize];
-            timed(&mut report, "read", keys.len(), 0, || input.file.read_exact(keys))?;
-            swap(keys, &input.leaf);
+            timed(&mut report, "read", keys.len(), 0, || input.file.read_exact(keys))
+                .map_err(on(&input.path))?;
+            input.leaf.swap(keys);
             report.absorb(self.threads.install(|| numbers.sort(keys, None, false, chunk as usize))?);
-            let to = match &mut runs {
-                Some(runs) => runs,
+            let (mut to, path) = match &runs {
+                Some(runs) => (runs, &out.folder),
                 None => {
-                    swap(keys, &input.leaf);
-                    &mut *sink
+                    input.leaf.swap(keys);
+                    (&*sink, &out.file)
                 }
             };
-            timed(&mut report, "write", 0, keys.len(), || to.write_all(keys))?;
+            timed(&mut report, "write", 0, keys.len(), || to.write_all(keys)).map_err(on(path))?;
             done += keys.len() as u64;
             self.tell(done, work)?;
         }
+        input.check_end()?;
         drop(buffer);
         if let Some(runs) = runs {
-            let parts = Parts { numbers: &numbers, leaf: &input.leaf, runs: &runs };
+            let parts = Parts { numbers: &numbers, leaf: &input.leaf, runs: &runs, out };
             self.merge(&parts, input.bytes, chunk, sink, &mut report)?;
         }
         Ok(report)
@@ -265,14 +437,14 @@ impl Task<'_> {
         let mut done = bytes;
         loop {
             for run in &mut runs {
-                run.fill(parts.runs, report)?;
+                run.fill(parts.runs, report).map_err(on(&parts.out.folder))?;
             }
             let Some(len) = parts.complete(&mut runs, merged.bytes_mut())? else { return Ok(()) };
             let keys = &mut merged.bytes_mut()[..len];
             let held = 2 * (part * count) as usize;
             report.absorb(self.threads.install(|| parts.numbers.sort(keys, None, false, held))?);
-            swap(keys, parts.leaf);
-            timed(report, "write", 0, len, || sink.write_all(keys))?;
+            parts.leaf.swap(keys);
+            timed(report, "write", 0, len, || sink.write_all(keys)).map_err(on(&parts.out.file))?;
             done += len as u64;
             self.tell(done, 2 * bytes)?;
         }
@@ -295,6 +467,7 @@ struct Parts<'a> {
     numbers: &'a Numbers<'a>,
     leaf: &'a Leaf,
     runs: &'a File,
+    out: &'a Target,
 }
 
 impl Parts<'_> {
@@ -364,7 +537,7 @@ impl Run {
     }
 
     /// Reads the next part, if the last one is used up.
-    fn fill(&mut self, file: &File, report: &mut Report) -> Result<(), Failure> {
+    fn fill(&mut self, file: &File, report: &mut Report) -> io::Result<()> {
         if self.at < self.end || self.from == self.to {
             return Ok(());
         }
@@ -373,12 +546,6 @@ impl Run {
         timed(report, "read", len, 0, || file.read_exact_at(&mut part[..len], self.from))?;
         (self.at, self.end, self.from) = (0, len, self.from + len as u64);
         Ok(())
-    }
-}
-
-fn swap(keys: &mut [u8], leaf: &Leaf) {
-    if leaf.swapped {
-        buffer::swap(keys, leaf.unit());
     }
 }
 

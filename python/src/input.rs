@@ -1,21 +1,19 @@
 //! [`Input`]: what a function is given.
 
-use arrow_array::ArrayRef;
-use numpy::PyUntypedArrayMethods;
+use arrow_array::{Array as _, ArrayRef};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::{PyType, PyTypeMethods};
 use sortie::Report;
-use sortie_arrow::SortColumn;
 
 use crate::array::{self, Array};
+use crate::arrow;
 use crate::call::run;
-use crate::columns;
-use crate::errors::Failure;
+use crate::columns::{Columns, columns_along};
 use crate::gpu::GpuArray;
-use crate::kind::{self, Kind};
 use crate::options::Options;
-use crate::{arrow, buffer::Buffer};
 
 /// An argument that holds keys.
 pub enum Input<'py> {
@@ -46,14 +44,25 @@ impl<'py> Input<'py> {
         if let Some(array) = GpuArray::of(object)? {
             return Ok(Input::Gpu(array));
         }
-        array::converted(object).map(Input::Array)
+        if is_lazy(object)? {
+            return Err(lazy());
+        }
+        let array = array::converted(object)?;
+        if array.ndim() == 0 && array.dtype().has_object() {
+            return Err(PyTypeError::new_err(format!(
+                "Sortie cannot sort an object of {}; give an array, a sequence of numbers or strings, or Arrow data",
+                object.get_type().name()?
+            )));
+        }
+        Ok(Input::Array(array))
     }
 }
 
 /// One-dimensional keys, read from an argument.
 pub enum Keys<'py> {
     Array(Array<'py>),
-    Arrow(ArrayRef),
+    /// With the bytes that were allocated for it.
+    Arrow(ArrayRef, usize),
 }
 
 impl<'py> Keys<'py> {
@@ -68,37 +77,56 @@ impl<'py> Keys<'py> {
             Input::Array(array) => return Ok(Keys::Array(array)),
             Input::Gpu(_) => return Err(not_on_gpu()),
             Input::Series(series) => series,
-            Input::Arrow(data) => return Ok(Keys::Arrow(arrow::imported(&data)?.0)),
+            Input::Arrow(data) => return Keys::exported(&data),
         };
         let py = series.py();
+        let dtype = series.getattr(intern!(py, "dtype"))?;
         if library(&series)? == "pandas" {
-            let dtype = series.getattr(intern!(py, "dtype"))?;
-            if dtype.is_instance_of::<numpy::PyArrayDescr>() {
+            if dtype.is_instance_of::<PyArrayDescr>() {
                 return array::converted(&series.call_method0(intern!(py, "to_numpy"))?).map(Keys::Array);
             }
+            if dtype.get_type().name()? == "SparseDtype" {
+                return Err(PyTypeError::new_err(
+                    "Sortie does not sort sparse data; convert it with series.sparse.to_dense()",
+                ));
+            }
+        } else if dtype.str()? == "Object" {
+            // What polars exports are addresses.
+            return Err(PyTypeError::new_err(
+                "Sortie does not sort Python objects; convert the series of polars with series.cast",
+            ));
         }
-        Ok(Keys::Arrow(arrow::imported(&series)?.0))
+        Keys::exported(&series)
+    }
+
+    /// The keys that an object exports.
+    fn exported(object: &Bound<'py, PyAny>) -> PyResult<Keys<'py>> {
+        let data = arrow::imported(object)?;
+        arrow::check(data.values.data_type())?;
+        Ok(Keys::Arrow(data.keys().clone(), data.held))
     }
 
     pub fn len(&self) -> usize {
         match self {
             Keys::Array(array) => array.len(),
-            Keys::Arrow(array) => array.len(),
+            Keys::Arrow(array, _) => array.len(),
         }
     }
 
     pub fn shape(&self) -> Vec<usize> {
         match self {
             Keys::Array(array) => array.shape().to_vec(),
-            Keys::Arrow(array) => vec![array.len()],
+            Keys::Arrow(array, _) => vec![array.len()],
         }
     }
 
     /// The keys as columns to sort by, the most significant first.
-    pub fn columns(&self, py: Python<'_>, options: &Options, nulls_first: bool) -> PyResult<Vec<SortColumn>> {
+    pub fn columns(&self, py: Python<'_>, options: &Options, nulls_first: bool) -> PyResult<Columns> {
         match self {
-            Keys::Arrow(array) => run(py, options, array.len(), || {
-                Ok((vec![arrow::column(array.clone(), options, nulls_first)?], Report::default()))
+            Keys::Arrow(array, held) => run(py, options, array.len(), array.get_buffer_memory_size(), || {
+                let mut columns = Columns::default();
+                arrow::push(array.clone(), options, nulls_first, *held, &mut columns)?;
+                Ok((columns, Report::default()))
             }),
             Keys::Array(array) if array.ndim() != 1 => Err(PyValueError::new_err(format!(
                 "a column has {} dimensions; give one-dimensional columns",
@@ -109,31 +137,21 @@ impl<'py> Keys<'py> {
     }
 }
 
-/// The elements of an array, lane after lane along an axis, as columns to sort by.
-pub fn columns_along(array: &Array<'_>, axis: usize, options: &Options) -> PyResult<Vec<SortColumn>> {
-    use numpy::PyArrayDescrMethods;
-    let (py, dtype) = (array.py(), array.dtype());
-    let leaves = kind::leaves(&dtype, None)?;
-    let lanes = array::lanes(array, axis);
-    let items = || -> Result<Buffer, Failure> {
-        let mut items = Buffer::new(lanes.elements() * lanes.width)?;
-        // SAFETY: nobody writes to the array during the call, as the caller promises.
-        unsafe { lanes.gather(0..lanes.count, items.bytes_mut()) };
-        Ok(items)
-    };
-    if dtype.itemsize() > 0 && kind::leaf(&dtype)?.kind == Kind::Strings {
-        return Ok(vec![columns::of_strings(py, &dtype, items()?.bytes(), options)?]);
-    }
-    run(py, options, lanes.elements(), || {
-        Ok((columns::of_items(items()?.bytes(), lanes.width, &leaves, options)?, Report::default()))
-    })
-}
-
 /// The error for a function that arrays on a GPU do not have.
 pub fn not_on_gpu() -> PyErr {
     PyTypeError::new_err(
         "arrays on a GPU have sort, sort_inplace, argsort, sort_pairs, sort_pairs_inplace and sort_segments; copy them to the host for more",
     )
+}
+
+/// The error for input where an array in NumPy's memory is needed.
+pub fn refused(what: &str, input: &Input<'_>) -> PyErr {
+    if matches!(input, Input::Gpu(_)) {
+        return not_on_gpu();
+    }
+    PyTypeError::new_err(format!(
+        "{what} takes NumPy arrays; for Arrow data use sortie.sort, argsort, lexsort or sort_by, or convert with np.asarray"
+    ))
 }
 
 /// Whether an object exports an Arrow array.
@@ -143,10 +161,38 @@ fn is_arrow(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         || object.hasattr(intern!(py, "__arrow_c_stream__"))?)
 }
 
+/// The packages whose objects are made anew from sorted data. Types that derive from theirs are theirs, too.
+const TABLES: [&str; 3] = ["pandas", "polars", "pyarrow"];
+
 /// The package that an object's type belongs to.
 pub fn library(object: &Bound<'_, PyAny>) -> PyResult<String> {
-    let module = object.get_type().module()?;
+    let own = package(&object.get_type())?;
+    if !TABLES.contains(&own.as_str()) {
+        for base in object.get_type().mro() {
+            let base = package(base.cast::<PyType>()?)?;
+            if TABLES.contains(&base.as_str()) {
+                return Ok(base);
+            }
+        }
+    }
+    Ok(own)
+}
+
+fn package(class: &Bound<'_, PyType>) -> PyResult<String> {
+    let module = class.module()?;
     Ok(module.to_str()?.split('.').next().unwrap_or_default().to_owned())
+}
+
+/// Whether an object is a query of polars that has not run.
+pub fn is_lazy(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(library(object)? == "polars"
+        && object.hasattr(intern!(object.py(), "collect_schema"))?
+        && object.hasattr(intern!(object.py(), "collect"))?)
+}
+
+/// The error for such a query.
+pub fn lazy() -> PyErr {
+    PyTypeError::new_err("Sortie does not sort a LazyFrame; sort the result of its collect()")
 }
 
 /// Picks elements of a series, or rows of a table, of pandas or polars.

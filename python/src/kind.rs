@@ -9,6 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTypeMethods;
 use sortie::dynamic::Dtype;
 
+use crate::buffer;
+
 /// What the bytes of an element mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -45,6 +47,13 @@ impl Leaf {
             Kind::Text => 4,
             Kind::Complex => self.width / 2,
             Kind::Number(_) | Kind::Time => self.width,
+        }
+    }
+
+    /// Changes elements between their byte order and the machine's.
+    pub fn swap(&self, elements: &mut [u8]) {
+        if self.swapped {
+            buffer::swap(elements, self.unit());
         }
     }
 }
@@ -126,7 +135,7 @@ pub fn leaves(dtype: &Bound<'_, PyArrayDescr>, first: Option<&[String]>) -> PyRe
     match first {
         Some(names) if !dtype.has_fields() => {
             return Err(PyValueError::new_err(format!(
-                "order names the field {:?}, and {dtype} has no fields; give \"numpy\", \"total\" or \"arrow\"",
+                "unknown order {:?}; choose \"numpy\", \"total\" or \"arrow\" (only a structured array has fields to name)",
                 names.first().map_or("", String::as_str)
             )));
         }
@@ -156,13 +165,13 @@ fn collect(
     let names = dtype.names().unwrap_or_default();
     if let Some(unknown) = first.iter().find(|name| !names.contains(name)) {
         return Err(PyValueError::new_err(format!(
-            "there is no field {unknown:?}; there are {}",
+            "the array has no field {unknown:?}; its fields are {}",
             names.join(", ")
         )));
     }
     if let Some(twice) = first.iter().enumerate().find(|(i, name)| first[..*i].contains(name)) {
         return Err(PyValueError::new_err(format!(
-            "order has the field {:?} as a duplicate; name it once",
+            "order has the duplicate field {:?}; name it once",
             twice.1
         )));
     }

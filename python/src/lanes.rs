@@ -5,9 +5,12 @@ use std::ptr;
 
 use rayon::prelude::*;
 
-use crate::buffer;
+use crate::buffer::{self, Buffer};
+use crate::errors::Failure;
 
-/// Bytes of lanes that are copied to be sorted, at a time: much more than a cache, much less than memory.
+/// Bytes of lanes that are copied to be sorted, at a time: so many for each thread, which stay in its cache, and at most so many
+/// in all.
+const BLOCK_EACH: usize = 1 << 20;
 const BLOCK: usize = 32 << 20;
 
 /// Elements of one lane that are copied before those of the next. Neighbouring lanes share their cache lines, so as many lines
@@ -27,9 +30,12 @@ pub struct Lanes {
     pub count: usize,
     /// Bytes of an element.
     pub width: usize,
+    /// Whether no two elements share memory. Only then several threads may write.
+    apart: bool,
 }
 
-// SAFETY: lanes are addresses. Whoever reads or writes through them states that nobody else does.
+// SAFETY: lanes are addresses. Whoever reads or writes through them states that nobody else does. Threads of one call write to
+// different elements, which `scatter` checks to have no bytes in common.
 unsafe impl Send for Lanes {}
 // SAFETY: as above.
 unsafe impl Sync for Lanes {}
@@ -40,7 +46,8 @@ impl Lanes {
         let others = (0..shape.len()).filter(|&other| other != axis);
         let outer: Vec<_> = others.map(|other| (shape[other], strides[other])).collect();
         let count = outer.iter().map(|(len, _)| len).product();
-        Lanes { base, len: shape[axis], stride: strides[axis], outer, count, width }
+        let apart = lie_apart(width, shape, strides);
+        Lanes { base, len: shape[axis], stride: strides[axis], outer, count, width, apart }
     }
 
     /// Elements of all lanes.
@@ -68,8 +75,41 @@ impl Lanes {
 
     /// Ranges of lanes that are to be copied at a time: at least one lane.
     pub fn blocks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (count, each) = (self.count, (BLOCK / (self.len * self.width).max(1)).max(1));
+        let threads = if buffer::in_pool() { rayon::current_num_threads() } else { 1 };
+        let (count, bytes) = (self.count, (BLOCK_EACH * threads).min(BLOCK));
+        let each = (bytes / (self.len * self.width).max(1)).max(1);
         (0..count).step_by(each).map(move |from| from..(from + each).min(count))
+    }
+
+    /// Copies these lanes, one after the other, to a buffer. Returns its bytes.
+    ///
+    /// # Safety
+    /// As [`Lanes::gather`].
+    pub unsafe fn copy_to(&self, lanes: Range<usize>, buffer: &mut Buffer) -> Result<usize, Failure> {
+        let bytes = lanes.len() * self.len * self.width;
+        buffer.reuse(bytes)?;
+        // SAFETY: as the caller states.
+        unsafe { self.gather(lanes, buffer.bytes_mut()) };
+        Ok(bytes)
+    }
+
+    /// The elements of these lanes, one after the other: where they lie, or in a copy. Also returns the bytes of the copy.
+    ///
+    /// # Safety
+    /// As [`Lanes::gather`], as long as the elements are used.
+    pub unsafe fn items<'a>(
+        &self,
+        lanes: Range<usize>,
+        copy: &'a mut Buffer,
+    ) -> Result<(&'a [u8], usize), Failure> {
+        let Some(rows) = self.rows(1) else {
+            // SAFETY: as the caller states.
+            let held = unsafe { self.copy_to(lanes, copy)? };
+            return Ok((copy.bytes(), held));
+        };
+        let lane = self.len * self.width;
+        // SAFETY: the lanes follow one another from there. The rest is as the caller states.
+        Ok((unsafe { std::slice::from_raw_parts(rows.add(lanes.start * lane), lanes.len() * lane) }, 0))
     }
 
     /// Copies these lanes, one after the other, to `into`.
@@ -110,7 +150,11 @@ impl Lanes {
     ///
     /// # Safety
     /// The elements are valid, and nobody else reads or writes them.
+    ///
+    /// # Panics
+    /// If elements share memory: the threads would write to it at the same time.
     pub unsafe fn scatter(&self, lanes: Range<usize>, from: &[u8]) {
+        assert!(self.apart, "elements that are written share memory");
         let group = self.group();
         let parts = |first: usize, part: &[u8]| {
             let many = part.len() / (self.len * self.width);
@@ -188,4 +232,21 @@ impl Lanes {
         }
         start
     }
+}
+
+/// Whether elements of `width` bytes have no bytes in common. A stride must step over all that the shorter ones reach. This holds
+/// for every part of an array without gaps, with its axes in any order.
+pub fn lie_apart(width: usize, shape: &[usize], strides: &[isize]) -> bool {
+    if shape.contains(&0) {
+        return true;
+    }
+    let axes = shape.iter().zip(strides).filter(|(len, _)| **len > 1);
+    let mut axes: Vec<(usize, usize)> = axes.map(|(&len, stride)| (stride.unsigned_abs(), len)).collect();
+    axes.sort_unstable();
+    let mut reach = width;
+    axes.into_iter().all(|(stride, len)| {
+        let apart = stride >= reach;
+        reach = reach.saturating_add(stride.saturating_mul(len - 1));
+        apart
+    })
 }

@@ -5,12 +5,12 @@ use pyo3::prelude::*;
 use sortie::Segments;
 
 use crate::array::{self, Array, axis_of};
+use crate::buffer::Buffer;
 use crate::call::run;
-use crate::columns;
-use crate::input::{Keys, columns_along};
-use crate::options::{Given, Options};
-use crate::sort::Indices;
-use crate::table::Each;
+use crate::columns::{self, Columns, columns_along};
+use crate::indices::Indices;
+use crate::input::Keys;
+use crate::options::{Count, Each, Given, Options};
 
 /// Returns the indices that sort by several keys, as a NumPy array. As in ``np.lexsort``, the last key is the most significant.
 ///
@@ -44,8 +44,8 @@ pub fn lexsort<'py>(
     nans: &str,
     order: &str,
     dtype: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
     engine: &str,
 ) -> PyResult<Array<'py>> {
     let py = keys.py();
@@ -76,30 +76,30 @@ pub fn lexsort<'py>(
         return Ok(result);
     }
     let lanes = n / shape[axis];
-    let mut columns = Vec::new();
+    let mut columns = Columns::default();
     if lanes > 1 {
         columns.push(columns::of_segments(Segments::Length(shape[axis]), n)?);
     }
     for (key, descending) in keys.iter().zip(descending).rev() {
         let options = Options { descending, ..options.clone() };
         match key {
-            Keys::Array(array) => columns.extend(columns_along(array, axis, &options)?),
-            Keys::Arrow(_) => columns.extend(key.columns(py, &options, false)?),
+            Keys::Array(array) => columns.append(columns_along(array, axis, &options)?),
+            Keys::Arrow(..) => columns.append(key.columns(py, &options, false)?),
         }
     }
     let results = array::lanes(&result, axis);
-    run(py, &options, n, || {
-        let (order, report) = columns::indices(&columns, n, &options, 0)?;
-        let index = |(i, index): (usize, &u32)| *index - (i - i % shape[axis]) as u32;
-        let order = order.values().iter().enumerate().map(index);
-        // SAFETY: the result is new, so nobody else knows it.
-        unsafe {
-            if indices.narrow {
-                results.scatter(0..lanes, bytemuck::cast_slice(&order.collect::<Vec<u32>>()));
-            } else {
-                results.scatter(0..lanes, bytemuck::cast_slice(&order.map(u64::from).collect::<Vec<u64>>()));
-            }
+    let narrow = indices.narrow;
+    run(py, &options, n, columns.bytes(), || {
+        let mut copy = Buffer::new(n * results.width)?;
+        let (order, report) = columns::indices(&columns, n, &options, copy.bytes().len())?;
+        let bytes = copy.bytes_mut();
+        if narrow {
+            columns::from_start(order.values(), shape[axis], bytemuck::cast_slice_mut::<u8, u32>(bytes));
+        } else {
+            columns::from_start(order.values(), shape[axis], bytemuck::cast_slice_mut::<u8, u64>(bytes));
         }
+        // SAFETY: the result is new, so nobody else knows it.
+        unsafe { results.scatter(0..lanes, bytes) };
         Ok(((), report))
     })?;
     Ok(result)

@@ -13,6 +13,7 @@ mod columns;
 mod errors;
 mod file;
 mod gpu;
+mod indices;
 mod input;
 mod kind;
 mod lanes;

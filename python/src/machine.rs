@@ -13,7 +13,7 @@ use crate::array::axis_of;
 use crate::errors::of_sortie;
 use crate::input::{Input, Keys, not_on_gpu};
 use crate::kind::{self, Kind};
-use crate::options::Given;
+use crate::options::{Count, Given};
 
 /// The engines of this machine: a dictionary for the CPU, and one for each GPU.
 ///
@@ -73,8 +73,8 @@ pub fn explain(
     stable: Option<bool>,
     nans: &str,
     order: &str,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
     engine: &str,
 ) -> PyResult<String> {
     let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
@@ -84,7 +84,7 @@ pub fn explain(
         "pairs" => Beside::Payload { bytes: value_bytes, stable: true },
         other => {
             return Err(PyValueError::new_err(format!(
-                "there is no operation {other:?}; there are \"sort\", \"argsort\" and \"pairs\""
+                "unknown operation {other:?}; choose \"sort\", \"argsort\" or \"pairs\""
             )));
         }
     };
@@ -105,7 +105,7 @@ pub fn explain(
     };
     // What is not a number is sorted by its indices.
     let beside = if matches!(form, KeyForm::Strings) { Beside::Indices { stable: true } } else { beside };
-    let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+    let threads = options.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
     let builder = options.builder(0)?.descending(descending).nans(options.key_order().nans).threads(threads);
     let operation = match len < n {
         true => Operation::Segments(Some(Box::new(Lengths::of(n, Segments::Length(len))))),

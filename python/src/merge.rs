@@ -6,16 +6,17 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use sortie::Report;
 
+use crate::along;
 use crate::array::{self, Array, axis_of};
-use crate::buffer::{self, Buffer};
+use crate::buffer::Buffer;
 use crate::call::run;
+use crate::columns::{self, Columns, columns_along};
 use crate::errors::Failure;
-use crate::input::{Input, Keys, columns_along};
+use crate::input::{Input, Keys, refused};
 use crate::kind::{self, Leaf};
 use crate::lanes::Lanes;
 use crate::numbers::Numbers;
-use crate::options::{Given, Options};
-use crate::{along, arrow, columns};
+use crate::options::{Count, Given, Options};
 
 /// Keys that are compared with their neighbours at a time.
 const STRETCH: usize = 1 << 13;
@@ -38,8 +39,8 @@ pub fn merge<'py>(
     descending: bool,
     nans: &str,
     order: &str,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
     engine: &str,
 ) -> PyResult<Array<'py>> {
     let stable = Some(true);
@@ -48,11 +49,11 @@ pub fn merge<'py>(
     for (i, object) in arrays.try_iter()?.enumerate() {
         let array = match Input::of(&object?)? {
             Input::Array(array) => array,
-            other => return Err(arrow::refused("merge", &other)),
+            other => return Err(refused("merge", &other)),
         };
         if array.ndim() != 1 {
             return Err(PyValueError::new_err(format!(
-                "array {i} has {} dimensions; give it 1",
+                "array {i} has {} dimensions; give one-dimensional arrays",
                 array.ndim()
             )));
         }
@@ -76,7 +77,7 @@ pub fn merge<'py>(
     let py = arrays.py();
     let merged = array::numpy(py)?.call_method1(intern!(py, "concatenate"), (&sources,))?;
     let merged = array::writable("the result", &merged)?;
-    along::sort(merged, 0, &options, None)?;
+    along::sort(merged, 0, &options, None, 0)?;
     Ok(merged.clone())
 }
 
@@ -101,8 +102,8 @@ pub fn is_sorted(
     descending: bool,
     nans: &str,
     order: &str,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
 ) -> PyResult<bool> {
     let (stable, engine) = (Some(true), "cpu");
     let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
@@ -114,7 +115,7 @@ pub fn is_sorted(
         keys => {
             let columns = keys.columns(a.py(), &options, false)?;
             let n = keys.len();
-            run(a.py(), &options, n, || stays(&columns, n, &options))
+            run(a.py(), &options, n, columns.bytes(), || stays(&columns, n, &options))
         }
     }
 }
@@ -128,7 +129,14 @@ fn in_order(array: &Array<'_>, axis: usize, options: &Options) -> PyResult<bool>
         return Ok(true);
     }
     if let Some(numbers) = Numbers::of(leaf.kind, options) {
-        return run(array.py(), options, n, || {
+        return run(array.py(), options, n, n * lanes.width, || {
+            if let Some(rows) = lanes.rows(numbers.align()).filter(|_| !leaf.swapped) {
+                // SAFETY: all elements lie in a row from there. Nobody writes to them during the call, as the caller promises.
+                let keys = unsafe { std::slice::from_raw_parts(rows, n * lanes.width) };
+                if let Some(sorted) = numbers.are_sorted(keys, lanes.len) {
+                    return Ok((sorted, Report::default()));
+                }
+            }
             let (mut sorted, mut lane) = (true, 0);
             while sorted && lane < lanes.count {
                 sorted = ascends(&numbers, &lanes, lane, &leaf)?;
@@ -137,19 +145,16 @@ fn in_order(array: &Array<'_>, axis: usize, options: &Options) -> PyResult<bool>
             Ok((sorted, Report::default()))
         });
     }
-    let mut all = columns_along(array, axis, options)?;
+    let mut all = Columns::default();
     if lanes.count > 1 {
-        all.insert(0, columns::of_segments(sortie::Segments::Length(lanes.len), n)?);
+        all.push(columns::of_segments(sortie::Segments::Length(lanes.len), n)?);
     }
-    run(array.py(), options, n, || stays(&all, n, options))
+    all.append(columns_along(array, axis, options)?);
+    run(array.py(), options, n, all.bytes(), || stays(&all, n, options))
 }
 
 /// Whether a stable sort by columns would leave every row where it is.
-fn stays(
-    columns: &[sortie_arrow::SortColumn],
-    n: usize,
-    options: &Options,
-) -> Result<(bool, Report), Failure> {
+fn stays(columns: &Columns, n: usize, options: &Options) -> Result<(bool, Report), Failure> {
     let (indices, report) = columns::indices(columns, n, options, 0)?;
     Ok((indices.values().is_sorted(), report))
 }
@@ -161,9 +166,7 @@ fn ascends(numbers: &Numbers<'_>, lanes: &Lanes, lane: usize, leaf: &Leaf) -> Re
         let mut keys = Buffer::new(STRETCH.min(lanes.len - from) * lanes.width)?;
         // SAFETY: nobody writes to the array during the call, as the caller promises.
         unsafe { lanes.gather_part(lane, from, keys.bytes_mut()) };
-        if leaf.swapped {
-            buffer::swap(keys.bytes_mut(), leaf.unit());
-        }
+        leaf.swap(keys.bytes_mut());
         let codes = numbers.codes(keys.bytes_mut())?;
         if codes[0] < last || !codes.is_sorted() {
             return Ok(false);

@@ -5,13 +5,12 @@
 //! stability, may then come in the library's order. For everything else, keys are looked through for ties, and where there are
 //! any, a copy is sorted in which equal keys have equal bits.
 
-use std::iter;
 use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use sortie::dynamic::{self, Dtype};
-use sortie::{Error, Index, Order, Report, Segments, Sorter};
+use sortie::{Error, Index, Nans, Order, Report, Segments, Sorter};
 
 use crate::buffer::{self, Buffer, by_parts, zeroed};
 use crate::errors::Failure;
@@ -21,6 +20,9 @@ use crate::options::{Options, Ordering};
 /// Keys that become codes at a time, and in one task.
 const CODED: usize = 1 << 10;
 const SHARED: usize = 1 << 16;
+
+/// Keys that are compared before the first that is out of order ends the search.
+const COMPARED: usize = 1 << 12;
 
 /// Numbers of one type, with the order in which they come.
 pub struct Numbers<'a> {
@@ -155,24 +157,69 @@ impl<'a> Numbers<'a> {
         held: usize,
     ) -> Result<Report, Failure> {
         if stable && self.has_ties(keys) {
-            return self.sort_rows(keys, segments, &mut [], held);
+            return self.sort_rows(keys, segments, None, held);
         }
         let sorter = self.sorter(held)?;
-        self.changed(keys, |keys| {
+        let report = self.changed(keys, |keys| {
             Ok(match segments {
                 None => dynamic::sort(&sorter, self.dtype, keys)?,
                 Some(segments) => dynamic::sort_segments(&sorter, self.dtype, keys, segments)?,
             })
-        })
+        })?;
+        Ok(holding(report, held))
     }
 
     /// Sorts keys, each with a payload of so many bytes. Stable, unless the options say otherwise.
     pub fn sort_pairs(&self, keys: &mut [u8], each: usize, payload: &mut [u8]) -> Result<Report, Failure> {
         if self.options.stable != Some(false) && self.has_ties(keys) {
-            return self.sort_rows(keys, None, &mut [(each, payload)], 0);
+            return self.sort_rows(keys, None, Some((each, payload)), 0);
         }
         let sorter = self.sorter(0)?;
         self.changed(keys, |keys| Ok(dynamic::sort_pairs(&sorter, self.dtype, keys, each, payload)?))
+    }
+
+    /// Whether keys are in order in each lane of `len`. `None` for types whose keys must become codes first.
+    pub fn are_sorted(&self, keys: &[u8], len: usize) -> Option<bool> {
+        let Order { descending, nans, .. } = self.order;
+        let nans_first = nans == Nans::First;
+        fn numbers<T: Pod + PartialOrd + Sync>(keys: &[u8], len: usize, descending: bool) -> bool {
+            if descending {
+                in_order::<T>(keys, len, |a, b| a >= b)
+            } else {
+                in_order::<T>(keys, len, |a, b| a <= b)
+            }
+        }
+        // A NaN, which alone differs from itself, goes after or before everything.
+        fn floats<T: Pod + PartialOrd + Sync>(
+            keys: &[u8],
+            len: usize,
+            descending: bool,
+            nans_first: bool,
+        ) -> bool {
+            #[allow(clippy::eq_op)]
+            match (descending, nans_first) {
+                (false, false) => in_order::<T>(keys, len, |a, b| (a <= b) | (b != b)),
+                (false, true) => in_order::<T>(keys, len, |a, b| (a <= b) | (a != a)),
+                (true, false) => in_order::<T>(keys, len, |a, b| (a >= b) | (b != b)),
+                (true, true) => in_order::<T>(keys, len, |a, b| (a >= b) | (a != a)),
+            }
+        }
+        if self.change != Change::None {
+            return None;
+        }
+        Some(match (self.dtype, self.ties.is_some()) {
+            (Dtype::U8, _) => numbers::<u8>(keys, len, descending),
+            (Dtype::U16, _) => numbers::<u16>(keys, len, descending),
+            (Dtype::U32, _) => numbers::<u32>(keys, len, descending),
+            (Dtype::U64, _) => numbers::<u64>(keys, len, descending),
+            (Dtype::I8, _) => numbers::<i8>(keys, len, descending),
+            (Dtype::I16, _) => numbers::<i16>(keys, len, descending),
+            (Dtype::I32, _) => numbers::<i32>(keys, len, descending),
+            (Dtype::I64, _) => numbers::<i64>(keys, len, descending),
+            (Dtype::F32, true) => floats::<f32>(keys, len, descending, nans_first),
+            (Dtype::F64, true) => floats::<f64>(keys, len, descending, nans_first),
+            _ => return None,
+        })
     }
 
     /// Writes the indices of keys in order, of all or in each segment. Stable, unless the options say otherwise.
@@ -185,6 +232,7 @@ impl<'a> Numbers<'a> {
     ) -> Result<Report, Failure> {
         let mut copy = Buffer::default();
         let (keys, held) = if self.changes(keys) || self.has_ties(keys) {
+            self.options.left(held + keys.len())?;
             copy = Buffer::new(keys.len())?;
             copy.bytes_mut().copy_from_slice(keys);
             self.prepare(copy.bytes_mut());
@@ -198,7 +246,7 @@ impl<'a> Numbers<'a> {
             Some(segments) => dynamic::argsort_segments(&sorter, self.dtype, keys, indices, segments)?,
         };
         drop(copy);
-        Ok(report)
+        Ok(holding(report, held))
     }
 
     /// Numbers of 64 bits, whose order as integers is that of the keys. Equal keys have equal numbers. Those of narrower keys
@@ -239,19 +287,23 @@ impl<'a> Numbers<'a> {
         &self,
         keys: &mut [u8],
         segments: Option<Segments<'_>>,
-        payloads: &mut [(usize, &mut [u8])],
+        mut payload: Option<(usize, &mut [u8])>,
         held: usize,
     ) -> Result<Report, Failure> {
         let width = self.dtype.width();
         let n = keys.len() / width;
-        let mut indices = zeroed::<u64>(n)?;
-        let held = held + size_of_val(&indices[..]);
+        let widest = payload.as_ref().map_or(width, |(each, _)| width.max(*each));
+        // All memory is there before anything moves.
+        let copied = widest * longest(segments, n);
+        let held = held + n * size_of::<u64>() + copied;
+        self.options.left(held)?;
+        let (mut copy, mut indices) = (Buffer::new(copied)?, zeroed::<u64>(n)?);
         let report = self.argsort(keys, segments, &mut indices, held)?;
         for range in ranges(segments, n) {
             let indices = &indices[range.clone()];
-            permute(&mut keys[range.start * width..range.end * width], width, indices)?;
-            for (each, payload) in payloads.iter_mut() {
-                permute(&mut payload[range.start * *each..range.end * *each], *each, indices)?;
+            permute(&mut keys[range.start * width..range.end * width], width, indices, &mut copy);
+            if let Some((each, payload)) = &mut payload {
+                permute(&mut payload[range.start * *each..range.end * *each], *each, indices, &mut copy);
             }
         }
         Ok(report)
@@ -319,6 +371,22 @@ impl<'a> Numbers<'a> {
     }
 }
 
+/// Whether every key of each lane of `len` keys and the next are in order.
+fn in_order<T: Pod + Sync>(keys: &[u8], len: usize, pair: impl Fn(T, T) -> bool + Sync) -> bool {
+    let keys: &[T] = bytemuck::cast_slice(keys);
+    // Without a branch for each pair, the compiler compares many at once.
+    let stretch = |keys: &[T]| {
+        keys.iter().zip(keys.get(1..).unwrap_or_default()).fold(true, |all, (&a, &b)| all & pair(a, b))
+    };
+    // Stretches overlap by one key.
+    let starts = |keys: &[T]| (0..keys.len()).step_by(COMPARED);
+    let of = |keys: &[T], from: usize| stretch(&keys[from..keys.len().min(from + COMPARED + 1)]);
+    if len == keys.len() && buffer::in_pool() {
+        return (0..keys.len().div_ceil(COMPARED)).into_par_iter().all(|i| of(keys, i * COMPARED));
+    }
+    keys.chunks_exact(len.max(1)).all(|lane| starts(lane).all(|from| of(lane, from)))
+}
+
 fn add(keys: &mut [u8], number: i64) {
     by_parts(keys, size_of::<i64>(), |keys| {
         bytemuck::cast_slice_mut::<u8, i64>(keys).iter_mut().for_each(|key| *key = key.wrapping_add(number));
@@ -366,23 +434,34 @@ fn has_ties<B: Bits>(keys: &[u8], float: Float) -> bool {
     false
 }
 
-/// The ranges of the segments; of all keys, without segments.
-pub fn ranges(segments: Option<Segments<'_>>, n: usize) -> Vec<Range<usize>> {
-    match segments {
-        None => iter::once(0..n).collect(),
-        Some(Segments::Length(len)) => (0..n).step_by(len.max(1)).map(|from| from..from + len).collect(),
-        Some(Segments::Offsets(offsets)) => offsets.windows(2).map(|ends| ends[0]..ends[1]).collect(),
-    }
+/// The report of a sort whose caller holds so many bytes of scratch.
+pub fn holding(mut report: Report, held: usize) -> Report {
+    report.scratch_peak += held as u64;
+    report
 }
 
-/// Puts the items that the indices name in the place of all.
-pub fn permute(
-    items: &mut [u8],
-    width: usize,
-    indices: &[impl Copy + Into<u64> + Sync],
-) -> Result<(), Failure> {
-    let mut copy = Buffer::new(items.len())?;
-    copy.bytes_mut().copy_from_slice(items);
-    buffer::take(copy.bytes(), width, indices, items);
-    Ok(())
+/// The ranges of the segments; of all keys, without segments.
+pub fn ranges(segments: Option<Segments<'_>>, n: usize) -> impl Iterator<Item = Range<usize>> {
+    let count = match segments {
+        None => 1,
+        Some(Segments::Length(len)) => n / len.max(1),
+        Some(Segments::Offsets(offsets)) => offsets.len().saturating_sub(1),
+    };
+    (0..count).map(move |i| match segments {
+        None => 0..n,
+        Some(Segments::Length(len)) => i * len..(i + 1) * len,
+        Some(Segments::Offsets(offsets)) => offsets[i]..offsets[i + 1],
+    })
+}
+
+/// The elements of the longest segment.
+pub fn longest(segments: Option<Segments<'_>>, n: usize) -> usize {
+    ranges(segments, n).map(|range| range.len()).max().unwrap_or(0)
+}
+
+/// Puts the items that the indices name in the place of all. `copy` has room for them.
+pub fn permute(items: &mut [u8], width: usize, indices: &[impl Copy + Into<u64> + Sync], copy: &mut Buffer) {
+    let copy = &mut copy.bytes_mut()[..items.len()];
+    copy.copy_from_slice(items);
+    buffer::take(copy, width, indices, items);
 }

@@ -1,6 +1,9 @@
 //! What a call may choose: direction, order, threads, memory and engine.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use std::thread;
+
+use pyo3::Borrowed;
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sortie::{Bound as Limit, Engine, Error, Nans, Order, Sorter, SorterBuilder};
@@ -36,9 +39,45 @@ pub struct Given<'a> {
     pub descending: bool,
     pub stable: Option<bool>,
     pub nans: &'a str,
-    pub threads: Option<usize>,
-    pub memory_limit: Option<u64>,
+    pub threads: Option<Count>,
+    pub memory_limit: Option<Count>,
     pub engine: &'a str,
+}
+
+/// A number of threads or bytes. Greater numbers than the machine has are the greatest.
+#[derive(Debug, Clone, Copy)]
+pub struct Count(pub u64);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Count {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Count> {
+        match object.extract::<u64>() {
+            Ok(count) => Ok(Count(count)),
+            Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
+                if object.lt(0)? {
+                    return Err(PyValueError::new_err(format!(
+                        "{} is negative; give a positive number",
+                        object.str()?
+                    )));
+                }
+                Ok(Count(u64::MAX))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The most threads that a call starts for each core.
+const THREADS_PER_CORE: usize = 4;
+
+/// As many threads as were asked for, or as this machine can use.
+fn useful(threads: u64) -> usize {
+    if threads <= THREADS_PER_CORE as u64 {
+        return threads as usize;
+    }
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    usize::try_from(threads).unwrap_or(usize::MAX).min(THREADS_PER_CORE * cores)
 }
 
 impl Given<'_> {
@@ -50,8 +89,7 @@ impl Given<'_> {
             "arrow" => Ordering::Arrow,
             other => {
                 return Err(PyValueError::new_err(format!(
-                    "there is no order {other:?}; there are \"numpy\", \"total\" and \"arrow\", and the names of the \
-                     fields of a structured array"
+                    "unknown order {other:?}; choose \"numpy\", \"total\" or \"arrow\""
                 )));
             }
         };
@@ -65,8 +103,9 @@ impl Given<'_> {
                 "order \"arrow\" puts NaNs where their sign says; choose order \"numpy\" or \"total\" for nans=\"first\"",
             ));
         }
-        if self.threads == Some(0) {
-            return Err(PyValueError::new_err("a sort needs at least 1 thread; 0 were asked for"));
+        let threads = self.threads.map(|threads| useful(threads.0));
+        if threads == Some(0) {
+            return Err(PyValueError::new_err("threads is 0; a sort needs at least 1 thread"));
         }
         let engine = match self.engine {
             "auto" => Engine::Auto,
@@ -77,8 +116,8 @@ impl Given<'_> {
             stable: self.stable,
             nans_first,
             ordering,
-            threads: self.threads,
-            memory_limit: self.memory_limit,
+            threads,
+            memory_limit: self.memory_limit.map(|limit| limit.0),
             engine,
         })
     }
@@ -95,7 +134,7 @@ impl Given<'_> {
         }
         let fields = order.extract().map_err(|_| {
             PyTypeError::new_err(
-                "order is \"numpy\", \"total\", \"arrow\", the name of a field or a list of names",
+                "order must be \"numpy\", \"total\", \"arrow\", the name of a field or a list of names",
             )
         })?;
         Ok((self.ordered("numpy")?, Some(fields)))
@@ -104,7 +143,7 @@ impl Given<'_> {
 
 /// The error for a position of NaNs or nulls that does not exist.
 pub fn no_position(what: &str, other: &str) -> PyErr {
-    PyValueError::new_err(format!("{what} go \"last\" or \"first\", not {other:?}"))
+    PyValueError::new_err(format!("{what} is {other:?}; choose \"last\" or \"first\""))
 }
 
 impl Options {
@@ -114,16 +153,24 @@ impl Options {
         if self.threads == Some(1) {
             builder = builder.threads(1);
         }
-        if let Some(limit) = self.memory_limit {
-            let left = limit.checked_sub(held as u64).ok_or(Error::Memory {
-                bound: Limit::Limit,
-                needed: held as u64,
-                available: limit,
-                hint: "contiguous arrays in the byte order of the machine need no copy",
-            })?;
+        if let Some(left) = self.left(held)? {
             builder = builder.memory_limit(left);
         }
         Ok(if self.stable == Some(false) { builder.unstable() } else { builder })
+    }
+
+    /// What the memory limit leaves to a call that holds so many bytes already, or an error if they are more than it allows.
+    pub fn left(&self, held: usize) -> Result<Option<u64>, Failure> {
+        let Some(limit) = self.memory_limit else { return Ok(None) };
+        match limit.checked_sub(held as u64) {
+            Some(left) => Ok(Some(left)),
+            None => Err(Failure::Sort(Error::Memory {
+                bound: Limit::Limit,
+                needed: held as u64,
+                available: limit,
+                hint: "contiguous numbers in the byte order of the machine need no copy",
+            })),
+        }
     }
 
     /// Direction and position of NaNs, for keys whose NaNs are told apart.
@@ -132,6 +179,39 @@ impl Options {
             descending: self.descending,
             nans: if self.nans_first { Nans::First } else { Nans::Last },
             ..Order::default()
+        }
+    }
+}
+
+/// One value for all columns, or one for each.
+#[derive(Debug, Clone)]
+pub enum Each<T> {
+    All(T),
+    Each(Vec<T>),
+}
+
+impl<'a, 'py, T: for<'b> FromPyObject<'b, 'py>> FromPyObject<'a, 'py> for Each<T> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Each<T>> {
+        if let Ok(value) = object.extract::<T>() {
+            return Ok(Each::All(value));
+        }
+        let each = |value: PyResult<Bound<'py, PyAny>>| value?.extract::<T>().map_err(Into::into);
+        object.try_iter()?.map(each).collect::<PyResult<_>>().map(Each::Each)
+    }
+}
+
+impl<T: Clone> Each<T> {
+    /// The values of so many columns.
+    pub fn of(self, what: &str, columns: usize) -> PyResult<Vec<T>> {
+        match self {
+            Each::All(value) => Ok(vec![value; columns]),
+            Each::Each(values) if values.len() == columns => Ok(values),
+            Each::Each(values) => Err(PyValueError::new_err(format!(
+                "{what} has {} values for {columns} columns; give one for all, or one for each",
+                values.len()
+            ))),
         }
     }
 }

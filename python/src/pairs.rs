@@ -6,14 +6,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3::{Bound, intern};
 
+use crate::along;
 use crate::array::{self, Array};
+use crate::buffer::Buffer;
 use crate::call::run;
 use crate::gpu::{self, GpuArray};
-use crate::input::Input;
+use crate::input::{Input, refused};
 use crate::kind::{self, Kind};
 use crate::numbers::{Numbers, permute};
-use crate::options::{Given, Options};
-use crate::{along, arrow};
+use crate::options::{Count, Given, Options};
 
 /// Sorts keys, and moves the rows of each value array with them. Returns sorted copies, the keys first.
 ///
@@ -37,8 +38,8 @@ pub fn sort_pairs<'py>(
     stable: Option<bool>,
     nans: &str,
     order: &str,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
     engine: &str,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
@@ -53,7 +54,7 @@ pub fn sort_pairs<'py>(
     }
     let copy = |object: Bound<'py, PyAny>| match Input::of(&object)? {
         Input::Array(array) => array::copied_in_c_order(&array),
-        other => Err(arrow::refused("sort_pairs", &other)),
+        other => Err(refused("sort_pairs", &other)),
     };
     let keys = copy(keys.clone())?;
     let values = values.iter().map(copy).collect::<PyResult<Vec<_>>>()?;
@@ -85,8 +86,8 @@ pub fn sort_pairs_inplace(
     stable: Option<bool>,
     nans: &str,
     order: &str,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
     engine: &str,
 ) -> PyResult<()> {
     let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
@@ -122,14 +123,21 @@ fn on_gpu<'py>(
 fn together(keys: &Array<'_>, values: &[Array<'_>], options: &Options) -> PyResult<()> {
     let (py, n) = (keys.py(), keys.len());
     if keys.ndim() != 1 {
-        return Err(PyValueError::new_err(format!("keys have {} dimensions; give them 1", keys.ndim())));
+        return Err(PyValueError::new_err(format!(
+            "keys have {} dimensions; give a one-dimensional array",
+            keys.ndim()
+        )));
     }
     for (i, value) in values.iter().enumerate() {
         match value.shape().first() {
-            None => return Err(PyTypeError::new_err(format!("values {i} are one number; give {n} rows"))),
+            None => {
+                return Err(PyTypeError::new_err(format!(
+                    "values {i} have no dimensions; give an array of {n} rows"
+                )));
+            }
             Some(&rows) if rows != n => {
                 return Err(PyValueError::new_err(format!(
-                    "values {i} have {rows} rows where there are {n} keys; give both the same length"
+                    "values {i} have {rows} rows, but there are {n} keys; give both the same length"
                 )));
             }
             Some(_) => {}
@@ -145,7 +153,7 @@ fn together(keys: &Array<'_>, values: &[Array<'_>], options: &Options) -> PyResu
             }
             // SAFETY: both arrays have no gaps. The caller promises that nobody else reads or writes them during the call.
             let (keys, payload) = unsafe { (array::bytes(keys), array::bytes(value)) };
-            return run(py, options, n, || Ok(((), numbers.sort_pairs(keys, each, payload)?)));
+            return run(py, options, n, keys.len(), || Ok(((), numbers.sort_pairs(keys, each, payload)?)));
         }
     }
     let arrays: Vec<&Array<'_>> = std::iter::once(keys).chain(values).collect();
@@ -157,10 +165,33 @@ fn together(keys: &Array<'_>, values: &[Array<'_>], options: &Options) -> PyResu
             }
         }
     }
+    // All memory is there before anything moves: room for the rows of one array, and what NumPy picks of others.
+    let moving: Vec<usize> =
+        arrays.iter().filter(|array| moves(array)).map(|array| bytes_of(array)).collect();
+    let widest = moving.into_iter().max().unwrap_or(0);
+    let others: usize = arrays.iter().filter(|array| !moves(array)).map(|array| bytes_of(array)).sum();
+    let held = widest + others + n * size_of::<u64>();
+    options.left(held)?;
+    let mut copy = Buffer::new(widest)?;
     let indices = array::empty(numpy::dtype::<i64>(py), &[n])?;
-    along::argsort::<u64>(keys, 0, options, None, &indices)?;
-    for array in arrays {
-        pick(array, &indices)?;
+    along::argsort::<u64>(keys, 0, options, None, &indices, held)?;
+    let mut picked = Vec::new();
+    for array in &arrays {
+        picked.push(match moves(array) {
+            true => None,
+            false => Some(array.call_method1(intern!(py, "take"), (&indices, 0))?),
+        });
+    }
+    for (array, picked) in arrays.into_iter().zip(picked) {
+        let Some(picked) = picked else {
+            let each = row_bytes(array);
+            // SAFETY: the array has no gaps; the caller promises that nobody else reads or writes it during the call. The
+            // indices are new, and nobody else knows them.
+            let (items, indices) = unsafe { (array::bytes(array), array::bytes(&indices)) };
+            py.detach(|| permute(items, each, bytemuck::cast_slice::<u8, u64>(indices), &mut copy));
+            continue;
+        };
+        array::copy_into(array, picked.cast()?)?;
     }
     Ok(())
 }
@@ -168,19 +199,6 @@ fn together(keys: &Array<'_>, values: &[Array<'_>], options: &Options) -> PyResu
 /// Rows in shared memory would be moved twice.
 fn shared() -> PyErr {
     PyValueError::new_err("keys and values share memory; give arrays of their own")
-}
-
-/// Puts the rows that the indices name in the place of all.
-fn pick(array: &Array<'_>, indices: &Array<'_>) -> PyResult<()> {
-    let py = array.py();
-    if moves(array) {
-        let each = row_bytes(array);
-        // SAFETY: as in `together`; the indices are new, and nobody else knows them.
-        let (items, indices) = unsafe { (array::bytes(array), array::bytes(indices)) };
-        return Ok(py.detach(|| permute(items, each, bytemuck::cast_slice::<u8, u64>(indices)))?);
-    }
-    let picked = array.call_method1(intern!(py, "take"), (indices, 0))?;
-    array::copy_into(array, picked.cast()?)
 }
 
 /// Whether arrays without gaps have bytes in common.
@@ -199,4 +217,8 @@ fn moves(array: &Array<'_>) -> bool {
 
 fn row_bytes(array: &Array<'_>) -> usize {
     array.shape()[1..].iter().product::<usize>() * array.dtype().itemsize()
+}
+
+fn bytes_of(array: &Array<'_>) -> usize {
+    array.len() * array.dtype().itemsize()
 }

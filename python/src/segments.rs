@@ -1,21 +1,23 @@
 //! `sort_segments` and `argsort_segments`: many arrays in one.
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyString};
 use sortie::Segments;
 
 use crate::along::Written;
 use crate::array::{self, Array};
-use crate::buffer::{self, Buffer};
+use crate::buffer::{Buffer, zeroed};
 use crate::call::run;
+use crate::columns::{self, Columns, columns_along};
+use crate::errors::Failure;
 use crate::gpu::{self, GpuArray};
-use crate::input::{Input, columns_along};
+use crate::indices::Indices;
+use crate::input::{Input, refused};
 use crate::kind::{self, Leaf};
-use crate::numbers::{Numbers, permute, ranges};
-use crate::options::{Given, Options};
-use crate::sort::Indices;
-use crate::{arrow, columns};
+use crate::numbers::{Numbers, longest, permute, ranges};
+use crate::options::{Count, Given, Options};
 
 /// Returns a copy in which each segment of a one-dimensional array is sorted on its own.
 ///
@@ -48,8 +50,8 @@ pub fn sort_segments<'py>(
     nans: &str,
     order: &str,
     out: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
     engine: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
@@ -58,14 +60,15 @@ pub fn sort_segments<'py>(
     }
     let array = one_dimension("sort_segments", a)?;
     let parts = Parts::of(lengths, offsets, array.len())?;
+    let out = out.map(|out| array::output(out, array.shape(), &array.dtype())).transpose()?;
     let leaf = kind::leaf(&array.dtype())?;
     let sorted = array::copied_in_c_order(&array)?;
     parts.sort(&sorted, &leaf, &options)?;
     match out {
         None => Ok(sorted.into_any()),
         Some(out) => {
-            array::copy_into(array::writable("out", out)?, &sorted)?;
-            Ok(out.clone())
+            array::copy_into(out, &sorted)?;
+            Ok(out.clone().into_any())
         }
     }
 }
@@ -115,17 +118,15 @@ pub fn argsort_segments<'py>(
     nans: &str,
     order: &str,
     dtype: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
     engine: &str,
 ) -> PyResult<Array<'py>> {
     let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
     let array = one_dimension("argsort_segments", a)?;
     let indices = Indices::of(a.py(), dtype)?;
     let parts = Parts::of(lengths, offsets, array.len())?;
-    indices.fit(
-        ranges(Some(parts.segments()), array.len()).iter().map(ExactSizeIterator::len).max().unwrap_or(0),
-    )?;
+    indices.fit(longest(Some(parts.segments()), array.len()))?;
     let leaf = kind::leaf(&array.dtype())?;
     let result = array::empty(indices.dtype, array.shape())?;
     if indices.narrow {
@@ -143,7 +144,7 @@ fn one_dimension<'py>(what: &str, a: &Bound<'py, PyAny>) -> PyResult<Array<'py>>
             "an array of segments has one dimension, not {}; sortie.sort takes an axis",
             array.ndim()
         ))),
-        other => Err(arrow::refused(what, &other)),
+        other => Err(refused(what, &other)),
     }
 }
 
@@ -160,29 +161,31 @@ impl Parts {
         n: usize,
     ) -> PyResult<Parts> {
         let parts = match (lengths, offsets) {
-            (Some(lengths), None) => match lengths.extract::<usize>() {
-                Ok(length) => Parts::Length(length),
-                Err(_) => Parts::Offsets(sums(&numbers("lengths", lengths)?, n)?),
+            (Some(lengths), None) => match one_number("lengths", lengths)? {
+                Some(length) => Parts::Length(length),
+                None => Parts::Offsets(sums(&numbers("lengths", lengths)?, n)?),
             },
             (None, Some(offsets)) => Parts::Offsets(numbers("offsets", offsets)?),
             _ => return Err(PyTypeError::new_err("segments are given by either lengths or offsets")),
         };
         let problem = match &parts {
             Parts::Length(length) if n > 0 && (*length == 0 || !n.is_multiple_of(*length)) => {
-                Some(format!("{n} elements are no multiple of the length {length}"))
+                Some(format!("the array has {n} elements, which is not a multiple of the length {length}"))
             }
             Parts::Offsets(offsets) => match offsets.windows(2).position(|ends| ends[0] > ends[1]) {
-                Some(i) => {
-                    Some(format!("offsets go backwards: {} at {i}, then {}", offsets[i], offsets[i + 1]))
-                }
+                Some(i) => Some(format!(
+                    "offsets must not decrease; offset {i} is {}, the next is {}",
+                    offsets[i],
+                    offsets[i + 1]
+                )),
                 None => offsets
                     .last()
                     .filter(|&&last| last > n)
-                    .map(|last| format!("the last offset is {last}, past the {n} elements")),
+                    .map(|last| format!("the last offset is {last}, but the array has {n} elements")),
             },
             Parts::Length(_) => None,
         };
-        problem.map_or(Ok(parts), |problem| Err(PyValueError::new_err(format!("segments: {problem}"))))
+        problem.map_or(Ok(parts), |problem| Err(PyValueError::new_err(problem)))
     }
 
     fn segments(&self) -> Segments<'_> {
@@ -201,21 +204,31 @@ impl Parts {
         if let Some(numbers) = Numbers::of(leaf.kind, options) {
             // SAFETY: the array is new, so nobody else knows it.
             let keys = unsafe { array::bytes(array) };
-            return run(py, options, n, || {
-                swap(keys, leaf);
+            return run(py, options, n, keys.len(), || {
+                leaf.swap(keys);
                 let report = numbers.sort(keys, Some(self.segments()), options.stable == Some(true), 0)?;
-                swap(keys, leaf);
+                leaf.swap(keys);
                 Ok(((), report))
             });
         }
-        let mut indices = vec![0u64; n];
-        self.argsort_columns(array, options, &mut indices)?;
         let width = array.dtype().itemsize();
+        let copied = longest(Some(self.segments()), n) * width;
+        let held = copied + n * size_of::<u64>();
+        options.left(held)?;
+        let (mut copy, mut indices) = (Buffer::new(copied)?, zeroed::<u64>(n)?);
+        self.argsort_columns(array, options, &mut indices, held)?;
         // SAFETY: as above.
         let items = unsafe { array::bytes(array) };
-        for range in ranges(Some(self.segments()), n) {
-            permute(&mut items[range.start * width..range.end * width], width, &indices[range])?;
-        }
+        py.detach(|| {
+            for range in ranges(Some(self.segments()), n) {
+                permute(
+                    &mut items[range.start * width..range.end * width],
+                    width,
+                    &indices[range],
+                    &mut copy,
+                );
+            }
+        });
         Ok(())
     }
 
@@ -235,45 +248,41 @@ impl Parts {
             return Ok(());
         }
         let Some(numbers) = Numbers::of(leaf.kind, options) else {
-            return self.argsort_columns(array, options, indices);
+            return self.argsort_columns(array, options, indices, 0);
         };
         let lanes = array::lanes(array, 0);
-        run(py, options, n, || {
+        let bytes = n * lanes.width;
+        run(py, options, n, bytes, || {
             let segments = Some(self.segments());
             if let Some(rows) = lanes.rows(numbers.align()).filter(|_| !leaf.swapped) {
                 // SAFETY: the elements lie in a row from there. Nobody writes to them during the call, as the caller promises.
-                let keys = unsafe { std::slice::from_raw_parts(rows, n * lanes.width) };
+                let keys = unsafe { std::slice::from_raw_parts(rows, bytes) };
                 return Ok(((), numbers.argsort(keys, segments, indices, 0)?));
             }
-            let mut keys = Buffer::new(n * lanes.width)?;
+            options.left(bytes)?;
+            let mut keys = Buffer::new(bytes)?;
             // SAFETY: as above.
             unsafe { lanes.gather(0..1, keys.bytes_mut()) };
-            swap(keys.bytes_mut(), leaf);
-            Ok(((), numbers.argsort(keys.bytes(), segments, indices, n * lanes.width)?))
+            leaf.swap(keys.bytes_mut());
+            Ok(((), numbers.argsort(keys.bytes(), segments, indices, bytes)?))
         })
     }
 
-    /// The same for keys that are no numbers.
+    /// The same for keys that are not numbers. The call holds `held` bytes of scratch already.
     fn argsort_columns<I: Written>(
         &self,
         array: &Array<'_>,
         options: &Options,
         indices: &mut [I],
+        held: usize,
     ) -> PyResult<()> {
         let n = array.len();
-        let keys = columns_along(array, 0, options)?;
-        run(array.py(), options, n, || {
-            let segments = ranges(Some(self.segments()), n);
-            let outside = |range: Option<std::ops::Range<usize>>| range.unwrap_or(0..0);
-            let (first, last) = (segments.first().cloned(), segments.last().cloned());
-            let (from, to) = (outside(first).start, outside(last).end);
-            // Elements before the first segment and after the last are segments too: their indices are not looked at.
-            let mut offsets = vec![0];
-            offsets.extend(segments.iter().map(|segment| segment.start).chain([to, n]));
-            let mut all = vec![columns::of_segments(Segments::Offsets(&offsets), n)?];
-            all.extend(keys);
-            let (order, report) = columns::indices(&all, n, options, 0)?;
-            for range in segments.into_iter().filter(|range| range.start >= from) {
+        let mut all = Columns::default();
+        all.push(columns::of_segments(self.segments(), n)?);
+        all.append(columns_along(array, 0, options)?);
+        run(array.py(), options, n, all.bytes(), || {
+            let (order, report) = columns::indices(&all, n, options, held)?;
+            for range in ranges(Some(self.segments()), n) {
                 let start = range.start as u32;
                 let sorted = &order.values()[range.clone()];
                 indices[range].iter_mut().zip(sorted).for_each(|(to, &index)| *to = I::from(index - start));
@@ -283,26 +292,70 @@ impl Parts {
     }
 }
 
-/// Whole numbers that are not negative.
-fn numbers(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-    let array = array::converted(object)?;
-    let whole = matches!(array.dtype().kind(), b'i' | b'u') || array.is_empty();
-    if !whole || array.ndim() != 1 {
-        return Err(PyTypeError::new_err(format!("{what} are integers in one dimension")));
+/// The number that an argument is, if it is one and not a sequence.
+fn one_number(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    match object.extract::<usize>() {
+        Ok(number) => Ok(Some(number)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
+            let problem = if object.lt(0)? { "is negative" } else { "is too large" };
+            Err(PyValueError::new_err(format!("{what} is {}, which {problem}", object.str()?)))
+        }
+        Err(_) => Ok(None),
     }
-    let array = array.call_method1("astype", ("int64",))?.cast_into::<PyUntypedArray>()?;
+}
+
+/// Integers that are not negative.
+fn numbers(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let wrong = |found: String| {
+        Err(PyTypeError::new_err(format!(
+            "{what} must be {}a one-dimensional array of integers, not {found}",
+            if what == "lengths" { "an integer or " } else { "" }
+        )))
+    };
+    if object.is_instance_of::<PyString>() || object.is_instance_of::<PyFloat>() {
+        return wrong(object.get_type().name()?.to_string());
+    }
+    let array = array::converted(object)?;
+    if array.ndim() != 1 {
+        return wrong(format!("an array of {} dimensions", array.ndim()));
+    }
+    let integers = match array.dtype().kind() {
+        b'i' => "int64",
+        b'u' => "uint64",
+        _ if array.is_empty() => return Ok(Vec::new()),
+        _ => return wrong(format!("an array of {}", array.dtype())),
+    };
+    let array = array.call_method1("astype", (integers,))?.cast_into::<PyUntypedArray>()?;
     // SAFETY: the array is new, so nobody else knows it.
-    let numbers: &[i64] = bytemuck::cast_slice(unsafe { array::bytes(&array) });
-    let checked = numbers.iter().map(|&number| usize::try_from(number).map_err(|_| number));
-    checked
-        .collect::<Result<_, _>>()
-        .map_err(|number| PyValueError::new_err(format!("{what} has {number}; give numbers from 0 on")))
+    let bytes = unsafe { array::bytes(&array) };
+    let mut found = reserved(array.len())?;
+    if integers == "uint64" {
+        found.extend(bytemuck::cast_slice::<u8, u64>(bytes).iter().map(|&number| number as usize));
+        return Ok(found);
+    }
+    for &number in bytemuck::cast_slice::<u8, i64>(bytes) {
+        match usize::try_from(number) {
+            Ok(number) => found.push(number),
+            Err(_) => {
+                return Err(PyValueError::new_err(format!("{what} contains {number}, which is negative")));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A vector with room for so many numbers.
+fn reserved(n: usize) -> Result<Vec<usize>, Failure> {
+    let mut numbers = Vec::new();
+    numbers.try_reserve_exact(n).map_err(|_| Failure::Memory(n.saturating_mul(size_of::<usize>())))?;
+    Ok(numbers)
 }
 
 /// The offsets of segments of these lengths.
 fn sums(lengths: &[usize], n: usize) -> PyResult<Vec<usize>> {
-    let mut offsets = vec![0];
+    let mut offsets = reserved(lengths.len() + 1)?;
     let mut sum = 0usize;
+    offsets.push(sum);
     for length in lengths {
         sum = sum.saturating_add(*length);
         offsets.push(sum);
@@ -310,12 +363,6 @@ fn sums(lengths: &[usize], n: usize) -> PyResult<Vec<usize>> {
     if sum == n {
         Ok(offsets)
     } else {
-        Err(PyValueError::new_err(format!("the lengths add up to {sum}, not to the {n} elements")))
-    }
-}
-
-fn swap(keys: &mut [u8], leaf: &Leaf) {
-    if leaf.swapped {
-        buffer::swap(keys, leaf.unit());
+        Err(PyValueError::new_err(format!("the lengths add up to {sum}, but the array has {n} elements")))
     }
 }

@@ -1,15 +1,19 @@
 //! `sort`, `sort_inplace` and `argsort`.
 
-use arrow_array::UInt32Array;
-use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArrayMethods};
+use arrow_array::{Array as _, UInt32Array};
+use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use sortie::Engine;
 
 use crate::array::{self, Array, axis_of};
 use crate::call::run;
 use crate::gpu::{self, GpuArray};
-use crate::input::{Input, Keys, library, picked};
-use crate::options::{Given, Options};
+use crate::indices::Indices;
+use crate::input::{Input, Keys, picked};
+use crate::kind;
+use crate::numbers::Numbers;
+use crate::options::{Count, Given, Options};
 use crate::{along, arrow, columns};
 
 /// Returns a sorted copy.
@@ -30,11 +34,11 @@ use crate::{along, arrow, columns};
 ///     ``"numpy"``: -0.0 equals 0.0, and all NaNs are equal. ``"total"``: -0.0 before 0.0, NaNs by their bits. ``"arrow"``: the
 ///     totalOrder of IEEE 754. For a structured array, a field or a list of fields by which to sort first, as in ``np.sort``.
 /// out
-///     An array of the same shape and type for the result.
+///     An array of the same shape and type for the result. With ``memory_limit``, the result is made in scratch memory first.
 /// threads
-///     How many threads may work. By default as many as there are cores, from 65,536 elements on.
+///     How many threads may work, at most 4 for each core. By default as many as there are cores, from 65,536 elements on.
 /// memory_limit
-///     The most scratch memory in bytes.
+///     The most scratch memory in bytes. It counts copies and keys, but not the result.
 /// engine
 ///     ``"auto"`` or ``"cpu"``; ``"cuda"``, ``"cuda:1"`` or ``"hybrid"`` copy the array to a GPU and back.
 ///
@@ -64,8 +68,8 @@ pub fn sort<'py>(
     nans: &str,
     order: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
     engine: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (options, fields) =
@@ -88,24 +92,13 @@ pub fn sort<'py>(
             (flat, last)
         }
         (axis, Some(out)) => {
-            let out = array::writable("out", out)?;
-            let flat = axis.is_none();
-            let from = if flat { array::flattened(&array)? } else { array };
-            if out.shape() != from.shape() || !out.dtype().is_equiv_to(&from.dtype()) {
-                return Err(PyValueError::new_err(format!(
-                    "out has shape {:?} and type {}; the result has shape {:?} and type {}",
-                    out.shape(),
-                    out.dtype(),
-                    from.shape(),
-                    from.dtype()
-                )));
-            }
+            let from = if axis.is_none() { array::flattened(&array)? } else { array };
+            let out = array::output(out, from.shape(), &from.dtype())?;
             let axis = axis_of(&from, axis.unwrap_or(-1))?;
-            array::copy_into(out, &from)?;
-            (out.clone(), axis)
+            return sort_to(out, from, axis, &options, fields.as_deref());
         }
     };
-    along::sort(&sorted, axis, &options, fields.as_deref())?;
+    along::sort(&sorted, axis, &options, fields.as_deref(), 0)?;
     Ok(sorted.into_any())
 }
 
@@ -113,8 +106,9 @@ pub fn sort<'py>(
 /// Numba on a GPU.
 ///
 /// Takes the arguments of :func:`sort`, apart from ``out`` and ``axis=None``. An array with gaps, or in the byte order of other
-/// machines, is copied in blocks of 32 MiB, or of one row along the axis. Complex numbers, strings and structured types take a
-/// copy of such a block and their keys. The array must not be read or written by other threads until the call returns.
+/// machines, is copied in blocks of 1 MiB for each thread, at most 32 MiB, or of one row along the axis. Complex numbers, strings
+/// and structured types take a copy of such a block and their keys. The array must not be read or written by other threads until
+/// the call returns.
 ///
 /// Raises as :func:`sort`, and ``ValueError`` if the array is read-only.
 ///
@@ -138,8 +132,8 @@ pub fn sort_inplace(
     stable: Option<bool>,
     nans: &str,
     order: Option<&Bound<'_, PyAny>>,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
     engine: &str,
 ) -> PyResult<()> {
     let (options, fields) =
@@ -151,7 +145,34 @@ pub fn sort_inplace(
         return gpu::sort_inplace(&array, axis, &options);
     }
     let array = array::writable("a", a)?;
-    along::sort(array, axis_of(array, axis)?, &options, fields.as_deref())
+    along::sort(array, axis_of(array, axis)?, &options, fields.as_deref(), 0)
+}
+
+/// Writes an array to another, sorted. Nothing is written before everything that may be refused is done, apart from the scratch
+/// memory that a sort of numbers asks the system for.
+fn sort_to<'py>(
+    out: &Array<'py>,
+    from: Array<'py>,
+    axis: usize,
+    options: &Options,
+    fields: Option<&[String]>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let leaf = kind::leaf(&from.dtype())?;
+    let is_safe = fields.is_none()
+        && Numbers::of(leaf.kind, options).is_some()
+        && options.memory_limit.is_none()
+        && matches!(options.engine, Engine::Auto | Engine::Cpu);
+    if is_safe {
+        array::copy_into(out, &from)?;
+        along::sort(out, axis, options, None, 0)?;
+    } else {
+        let bytes = from.len() * leaf.width;
+        options.left(bytes)?;
+        let copy = array::copied(&from)?;
+        along::sort(&copy, axis, options, fields, bytes)?;
+        array::copy_into(out, &copy)?;
+    }
+    Ok(out.clone().into_any())
 }
 
 /// Returns the indices that sort an array, as a NumPy array. Stable, unless ``stable=False``.
@@ -184,8 +205,8 @@ pub fn argsort<'py>(
     nans: &str,
     order: Option<&Bound<'py, PyAny>>,
     dtype: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
     engine: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (options, fields) =
@@ -209,88 +230,20 @@ pub fn argsort<'py>(
     indices.fit(array.shape()[axis])?;
     let result = array::empty(indices.dtype.clone(), array.shape())?;
     if indices.narrow {
-        along::argsort::<u32>(&array, axis, &options, fields.as_deref(), &result)?;
+        along::argsort::<u32>(&array, axis, &options, fields.as_deref(), &result, 0)?;
     } else {
-        along::argsort::<u64>(&array, axis, &options, fields.as_deref(), &result)?;
+        along::argsort::<u64>(&array, axis, &options, fields.as_deref(), &result, 0)?;
     }
     Ok(result.into_any())
-}
-
-/// The type of indices.
-pub struct Indices<'py> {
-    pub dtype: Bound<'py, PyArrayDescr>,
-    /// Whether they have 32 bits.
-    pub narrow: bool,
-    largest: u64,
-}
-
-impl<'py> Indices<'py> {
-    /// The type that a caller asks for.
-    pub fn of(py: Python<'py>, dtype: Option<&Bound<'py, PyAny>>) -> PyResult<Indices<'py>> {
-        let Some(dtype) = dtype else {
-            return Ok(Indices { dtype: numpy::dtype::<i64>(py), narrow: false, largest: i64::MAX as u64 });
-        };
-        let dtype = PyArrayDescr::new(py, dtype)?;
-        let native = dtype.is_native_byteorder() != Some(false);
-        let (narrow, largest) = match (dtype.kind(), dtype.itemsize()) {
-            (b'i', 8) if native => (false, i64::MAX as u64),
-            (b'i', 4) if native => (true, i32::MAX as u64),
-            (b'u', 4) if native => (true, u64::from(u32::MAX)),
-            _ => {
-                return Err(PyTypeError::new_err(format!(
-                    "indices are np.int64, np.int32 or np.uint32, not {dtype}"
-                )));
-            }
-        };
-        Ok(Indices { dtype, narrow, largest })
-    }
-
-    /// The type that a library of tables picks rows by without a conversion.
-    pub fn of_library(table: &Bound<'py, PyAny>) -> PyResult<Indices<'py>> {
-        let py = table.py();
-        if library(table)? != "polars" {
-            return Indices::of(py, None);
-        }
-        Ok(Indices { dtype: numpy::dtype::<u32>(py), narrow: true, largest: u64::from(u32::MAX) })
-    }
-
-    /// Returns an error if indices of so many elements do not fit.
-    pub fn fit(&self, n: usize) -> PyResult<()> {
-        if (n as u64).saturating_sub(1) <= self.largest {
-            return Ok(());
-        }
-        Err(PyValueError::new_err(format!(
-            "the indices of {n} elements do not fit {}; use np.int64",
-            self.dtype
-        )))
-    }
-
-    /// An array of these indices.
-    pub fn written(&self, py: Python<'py>, indices: &UInt32Array) -> PyResult<Array<'py>> {
-        self.fit(indices.len())?;
-        let result = array::empty(self.dtype.clone(), &[indices.len()])?;
-        // SAFETY: the result is new, so nobody else knows it.
-        let bytes = unsafe { array::bytes(&result) };
-        let narrow = self.narrow;
-        py.detach(|| {
-            if narrow {
-                bytes.copy_from_slice(bytemuck::cast_slice(indices.values()));
-            } else {
-                let written: &mut [u64] = bytemuck::cast_slice_mut(bytes);
-                written.iter_mut().zip(indices.values()).for_each(|(to, &index)| *to = u64::from(index));
-            }
-        });
-        Ok(result)
-    }
 }
 
 /// The indices that sort keys of one dimension.
 fn sorted_indices(py: Python<'_>, keys: &Keys<'_>, options: &Options) -> PyResult<UInt32Array> {
     let (columns, n) = (keys.columns(py, options, false)?, keys.len());
-    run(py, options, n, || columns::indices(&columns, n, options, 0))
+    run(py, options, n, columns.bytes(), || columns::indices(&columns, n, options, 0))
 }
 
-/// Sorts what is no NumPy array.
+/// Sorts what is not a NumPy array.
 fn sort_other<'py>(input: Input<'py>, axis: Option<isize>, options: &Options) -> PyResult<Bound<'py, PyAny>> {
     if let Input::Gpu(array) = &input {
         return gpu::sort(array, axis, options);
@@ -303,9 +256,11 @@ fn sort_other<'py>(input: Input<'py>, axis: Option<isize>, options: &Options) ->
             picked(&series, &indices)
         }
         Input::Arrow(data) => {
-            let (values, field) = arrow::imported(&data)?;
-            let sorted = run(data.py(), options, values.len(), || arrow::sorted(&values, options))?;
-            arrow::returned(&data, sorted, field)
+            let imported = arrow::imported(&data)?;
+            arrow::check(imported.values.data_type())?;
+            let (n, bytes) = (imported.values.len(), imported.values.get_buffer_memory_size());
+            let sorted = run(data.py(), options, n, bytes, || arrow::sorted(&imported, options))?;
+            arrow::returned(&data, sorted, imported.field)
         }
     }
 }
@@ -316,7 +271,7 @@ fn argsort_series<'py>(series: &Bound<'py, PyAny>, options: &Options) -> PyResul
     match Keys::of(series)? {
         Keys::Array(array) => {
             let result = array::empty(indices.dtype, array.shape())?;
-            along::argsort::<u64>(&array, axis_of(&array, -1)?, options, None, &result)?;
+            along::argsort::<u64>(&array, axis_of(&array, -1)?, options, None, &result, 0)?;
             Ok(result)
         }
         keys => indices.written(py, &sorted_indices(py, &keys, options)?),

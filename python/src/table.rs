@@ -3,59 +3,27 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
-use arrow_schema::Schema;
+use arrow_schema::{Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use arrow_select::take::take;
 use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
-use pyo3::{Borrowed, intern};
+use pyo3::types::{PyBytes, PyDict, PySlice, PyString, PyTuple};
 use pyo3_arrow::input::AnyRecordBatch;
 use pyo3_arrow::{PyRecordBatch, PyTable};
 use rayon::prelude::*;
 
-use crate::array;
+use crate::array::{self, Array};
+use crate::arrow;
 use crate::buffer;
 use crate::call::run;
-use crate::columns;
+use crate::columns::{self, Columns};
 use crate::errors::{Failure, of_arrow};
-use crate::input::{Keys, library, picked};
-use crate::options::{Given, Options, no_position};
-use crate::sort::Indices;
-
-/// One value for all columns, or one for each.
-#[derive(Debug, Clone)]
-pub enum Each<T> {
-    All(T),
-    Each(Vec<T>),
-}
-
-impl<'a, 'py, T: for<'b> FromPyObject<'b, 'py>> FromPyObject<'a, 'py> for Each<T> {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Each<T>> {
-        if let Ok(value) = object.extract::<T>() {
-            return Ok(Each::All(value));
-        }
-        let each = |value: PyResult<Bound<'py, PyAny>>| value?.extract::<T>().map_err(Into::into);
-        object.try_iter()?.map(each).collect::<PyResult<_>>().map(Each::Each)
-    }
-}
-
-impl<T: Clone> Each<T> {
-    /// The values of so many columns.
-    pub fn of(self, what: &str, columns: usize) -> PyResult<Vec<T>> {
-        match self {
-            Each::All(value) => Ok(vec![value; columns]),
-            Each::Each(values) if values.len() == columns => Ok(values),
-            Each::Each(values) => Err(PyValueError::new_err(format!(
-                "{what} has {} values for {columns} columns; give one for all, or one for each",
-                values.len()
-            ))),
-        }
-    }
-}
+use crate::indices::Indices;
+use crate::input::{Input, Keys, is_lazy, lazy, library, not_on_gpu, picked};
+use crate::options::{Count, Each, Given, Options, no_position};
 
 /// Returns a table whose rows are sorted by columns, the first of which is the most significant.
 ///
@@ -64,7 +32,7 @@ impl<T: Clone> Each<T> {
 ///     NumPy array, or a dictionary of columns. The result is of the same kind; other Arrow data becomes an object with the
 ///     interface.
 /// by
-///     The name of a column, or a list of names.
+///     The name of a column, or a list of names. Names need not be strings; those of these columns must differ.
 /// descending
 ///     Whether the largest comes first, for all columns or for each.
 /// nulls
@@ -87,24 +55,22 @@ impl<T: Clone> Each<T> {
 #[allow(clippy::too_many_arguments)]
 pub fn sort_by<'py>(
     table: &Bound<'py, PyAny>,
-    by: Each<String>,
+    by: &Bound<'py, PyAny>,
     descending: Each<bool>,
     nulls: Each<String>,
     stable: Option<bool>,
     nans: &str,
     order: &str,
-    threads: Option<usize>,
-    memory_limit: Option<u64>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
     engine: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Given { descending: false, stable, nans, threads, memory_limit, engine }.ordered(order)?;
-    let by = match by {
-        Each::All(name) => vec![name],
-        Each::Each(names) if names.is_empty() => {
-            return Err(PyValueError::new_err("by names no column; name at least one"));
-        }
-        Each::Each(names) => names,
-    };
+    let table = Table::of(table)?;
+    let by = table.named(by)?;
+    if by.is_empty() {
+        return Err(PyValueError::new_err("by names no column; name at least one"));
+    }
     let directions = descending.of("descending", by.len())?;
     let nulls_first = nulls.of("nulls", by.len())?.into_iter().map(|place| match place.as_str() {
         "last" => Ok(false),
@@ -116,82 +82,191 @@ pub fn sort_by<'py>(
         .into_iter()
         .zip(directions)
         .zip(nulls_first)
-        .map(|((name, descending), nulls_first)| By {
-            name,
+        .map(|((column, descending), nulls_first)| By {
+            column,
             options: Options { descending, ..options.clone() },
             nulls_first,
         })
         .collect();
-    sorted(table, &by, &options)
+    table.sorted(&by, &options)
 }
 
 /// A column to sort by.
 struct By {
-    name: String,
+    /// Its position in the table.
+    column: usize,
     options: Options,
     nulls_first: bool,
 }
 
-fn sorted<'py>(table: &Bound<'py, PyAny>, by: &[By], options: &Options) -> PyResult<Bound<'py, PyAny>> {
-    let py = table.py();
-    if let Ok(columns) = table.cast::<PyDict>() {
-        return of_columns(columns, by, options);
-    }
-    if let Some(array) = array::exactly(table)? {
-        if !array.dtype().has_fields() {
-            return Err(PyTypeError::new_err(format!(
-                "an array of {} has no columns; give a structured array, or use sortie.sort or lexsort",
-                array.dtype()
-            )));
+/// A table, and the names of its columns.
+struct Table<'py> {
+    kind: Kind<'py>,
+    names: Vec<Bound<'py, PyAny>>,
+}
+
+enum Kind<'py> {
+    Dictionary(Bound<'py, PyDict>),
+    Structured(Array<'py>),
+    /// A frame of pandas or polars.
+    Frame(Bound<'py, PyAny>),
+    Arrow(Bound<'py, PyAny>, Batches),
+}
+
+/// Arrow data, as it was exported.
+struct Batches {
+    batches: Vec<RecordBatch>,
+    schema: SchemaRef,
+    /// Whether it was one batch and not a table.
+    one: bool,
+}
+
+impl<'py> Table<'py> {
+    fn of(table: &Bound<'py, PyAny>) -> PyResult<Table<'py>> {
+        let py = table.py();
+        if let Ok(columns) = table.cast::<PyDict>() {
+            let names = columns.keys().iter().collect();
+            return Ok(Table { kind: Kind::Dictionary(columns.clone()), names });
         }
-        let names = array.dtype().names().unwrap_or_default();
-        let order = order(py, by, options, |name| {
-            if names.iter().any(|known| known == name) {
-                array.get_item(name)
-            } else {
-                Err(unknown(name, &names))
+        let named = |names: Vec<String>| -> Vec<Bound<'py, PyAny>> {
+            names.iter().map(|name| PyString::new(py, name).into_any()).collect()
+        };
+        if let Some(array) = array::exactly(table)? {
+            if !array.dtype().has_fields() {
+                return Err(PyTypeError::new_err(format!(
+                    "an array of {} has no columns; give a structured array, or use sortie.sort or lexsort",
+                    array.dtype()
+                )));
             }
-        })?;
-        return array.call_method1(intern!(py, "take"), (Indices::of(py, None)?.written(py, &order)?,));
-    }
-    match library(table)?.as_str() {
-        "pandas" | "polars" => {
-            let names: Vec<String> = strings(&table.getattr(intern!(py, "columns"))?)?;
-            let order = order(py, by, options, |name| {
-                if names.iter().any(|known| known == name) {
-                    table.get_item(name)
-                } else {
-                    Err(unknown(name, &names))
-                }
-            })?;
-            picked(table, &Indices::of_library(table)?.written(py, &order)?)
+            let names = named(array.dtype().names().unwrap_or_default());
+            return Ok(Table { kind: Kind::Structured(array.clone()), names });
         }
-        _ => of_arrow_data(table, by, options),
+        if is_lazy(table)? {
+            return Err(lazy());
+        }
+        let columns = intern!(py, "columns");
+        if matches!(library(table)?.as_str(), "pandas" | "polars") && table.hasattr(columns)? {
+            let names = table.getattr(columns)?.try_iter()?.collect::<PyResult<_>>()?;
+            return Ok(Table { kind: Kind::Frame(table.clone()), names });
+        }
+        let batches = Batches::of(table)?;
+        let names = named(batches.schema.fields().iter().map(|field| field.name().clone()).collect());
+        Ok(Table { kind: Kind::Arrow(table.clone(), batches), names })
+    }
+
+    /// The positions of the columns that are named. A tuple is one name, if there is such a column.
+    fn named(&self, by: &Bound<'py, PyAny>) -> PyResult<Vec<usize>> {
+        let is_one = by.is_instance_of::<PyString>()
+            || by.is_instance_of::<PyBytes>()
+            || !by.hasattr(intern!(by.py(), "__iter__"))?
+            || (by.is_instance_of::<PyTuple>() && self.count(by)? > 0);
+        if is_one {
+            return Ok(vec![self.position(by)?]);
+        }
+        by.try_iter()?.map(|name| self.position(&name?)).collect()
+    }
+
+    fn count(&self, name: &Bound<'py, PyAny>) -> PyResult<usize> {
+        let mut count = 0;
+        for known in &self.names {
+            count += usize::from(known.eq(name)?);
+        }
+        Ok(count)
+    }
+
+    fn position(&self, name: &Bound<'py, PyAny>) -> PyResult<usize> {
+        match self.count(name)? {
+            0 => {
+                let names = self
+                    .names
+                    .iter()
+                    .map(|name| Ok(name.str()?.to_string()))
+                    .collect::<PyResult<Vec<_>>>()?;
+                let (name, names) = (name.repr()?, names.join(", "));
+                Err(PyKeyError::new_err(format!("the table has no column {name}; its columns are {names}")))
+            }
+            1 => {
+                for (i, known) in self.names.iter().enumerate() {
+                    if known.eq(name)? {
+                        return Ok(i);
+                    }
+                }
+                unreachable!("one name is equal")
+            }
+            many => Err(PyValueError::new_err(format!(
+                "the table has {many} columns with the name {}; rename them",
+                name.repr()?
+            ))),
+        }
+    }
+
+    fn sorted(&self, by: &[By], options: &Options) -> PyResult<Bound<'py, PyAny>> {
+        match &self.kind {
+            Kind::Dictionary(columns) => {
+                let values: Vec<_> = columns.values().iter().collect();
+                let order = self.order(columns.py(), by, options, |column| Ok(values[column].clone()))?;
+                of_columns(columns, &order)
+            }
+            Kind::Structured(array) => {
+                let py = array.py();
+                let order = self.order(py, by, options, |column| array.get_item(&self.names[column]))?;
+                let indices = Indices::of(py, None)?.written(py, &order)?;
+                array.call_method1(intern!(py, "take"), (indices,))
+            }
+            Kind::Frame(frame) => {
+                let py = frame.py();
+                let is_pandas = library(frame)? == "pandas";
+                let order = self.order(py, by, options, |column| match is_pandas {
+                    true => frame.getattr(intern!(py, "iloc"))?.get_item((PySlice::full(py), column)),
+                    false => frame.call_method1(intern!(py, "to_series"), (column,)),
+                })?;
+                picked(frame, &Indices::of_library(frame)?.written(py, &order)?)
+            }
+            Kind::Arrow(table, batches) => of_arrow_data(table, batches, by, options),
+        }
+    }
+
+    /// The indices that sort rows by columns, which `column` finds by their positions.
+    fn order(
+        &self,
+        py: Python<'py>,
+        by: &[By],
+        options: &Options,
+        column: impl Fn(usize) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<UInt32Array> {
+        let (mut columns, mut rows) = (Columns::default(), None);
+        for by in by {
+            let keys = Keys::of(&column(by.column)?)?;
+            let expected = *rows.get_or_insert(keys.len());
+            if keys.len() != expected {
+                return Err(PyValueError::new_err(format!(
+                    "the column {} has {} rows, but the first has {expected}; give all the same length",
+                    self.names[by.column].repr()?,
+                    keys.len()
+                )));
+            }
+            columns.append(keys.columns(py, &by.options, by.nulls_first)?);
+        }
+        let rows = rows.unwrap_or(0);
+        run(py, options, rows, columns.bytes(), || columns::indices(&columns, rows, options, 0))
     }
 }
 
-/// Sorts a dictionary of columns.
-fn of_columns<'py>(
-    columns: &Bound<'py, PyDict>,
-    by: &[By],
-    options: &Options,
-) -> PyResult<Bound<'py, PyAny>> {
+/// A dictionary of the rows that the indices name.
+fn of_columns<'py>(columns: &Bound<'py, PyDict>, order: &UInt32Array) -> PyResult<Bound<'py, PyAny>> {
     let py = columns.py();
-    let order = order(py, by, options, |name| match columns.get_item(name)? {
-        Some(column) => Ok(column),
-        None => Err(unknown(name, &strings(columns.as_any())?)),
-    })?;
-    let indices = Indices::of(py, None)?.written(py, &order)?;
+    let indices = Indices::of(py, None)?.written(py, order)?;
     let sorted = PyDict::new(py);
     for (name, column) in columns {
         let rows = column.len()?;
         if rows != order.len() {
             return Err(PyValueError::new_err(format!(
-                "the column {name} has {rows} rows where the others have {}; give all the same length",
+                "the column {} has {rows} rows, but the others have {}; give all the same length",
+                name.repr()?,
                 order.len()
             )));
         }
-        sorted.set_item(name, rearranged(&column, &indices, &order)?)?;
+        sorted.set_item(name, rearranged(&column, &indices, order)?)?;
     }
     Ok(sorted.into_any())
 }
@@ -202,57 +277,69 @@ fn rearranged<'py>(
     indices: &array::Array<'py>,
     order: &UInt32Array,
 ) -> PyResult<Bound<'py, PyAny>> {
-    use crate::input::Input;
     match Input::of(column)? {
         Input::Array(array) => array.call_method1(intern!(column.py(), "take"), (indices, 0)),
-        Input::Gpu(_) => Err(crate::input::not_on_gpu()),
+        Input::Gpu(_) => Err(not_on_gpu()),
         Input::Series(series) => picked(&series, indices),
         Input::Arrow(data) => {
-            let (values, field) = crate::arrow::imported(&data)?;
-            crate::arrow::returned(&data, take(&values, order, None).map_err(of_arrow)?, field)
+            let imported = arrow::imported(&data)?;
+            arrow::returned(&data, take(&imported.values, order, None).map_err(of_arrow)?, imported.field)
         }
+    }
+}
+
+impl Batches {
+    fn of(table: &Bound<'_, PyAny>) -> PyResult<Batches> {
+        let data: AnyRecordBatch = table.extract().map_err(|_| {
+            let name = table.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+            PyTypeError::new_err(format!(
+                "{name} is not a table; give a DataFrame, an Arrow table, a structured array or a dictionary of columns"
+            ))
+        })?;
+        let one = matches!(data, AnyRecordBatch::RecordBatch(_));
+        let (batches, schema) = data.into_table()?.into_inner();
+        Ok(Batches { batches, schema, one })
     }
 }
 
 /// Sorts a table of pyarrow or of others.
 fn of_arrow_data<'py>(
     table: &Bound<'py, PyAny>,
+    Batches { batches, schema, one }: &Batches,
     by: &[By],
     options: &Options,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = table.py();
-    let data: AnyRecordBatch = table.extract().map_err(|_| {
-        let name = table.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-        PyTypeError::new_err(format!(
-            "{name} is no table: give a DataFrame, an Arrow table, a structured array or a dictionary of columns"
-        ))
-    })?;
-    let one = matches!(data, AnyRecordBatch::RecordBatch(_));
-    let (batches, schema) = data.into_table()?.into_inner();
     let batch = match &batches[..] {
         [one] => one.clone(),
-        many => py.detach(|| concat_batches(&schema, many)).map_err(of_arrow)?,
+        many => py.detach(|| concat_batches(schema, many)).map_err(of_arrow)?,
     };
-    let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-    let mut columns = Vec::new();
+    let mut columns = Columns::default();
+    if batches.len() > 1 {
+        columns.hold(batch.get_array_memory_size());
+    }
     for by in by {
-        let at = names.iter().position(|name| *name == by.name).ok_or_else(|| unknown(&by.name, &names))?;
-        columns.extend(Keys::Arrow(batch.column(at).clone()).columns(py, &by.options, by.nulls_first)?);
+        let field = schema.field(by.column);
+        arrow::check(field.data_type())?;
+        let chunks: Vec<ArrayRef> = batches.iter().map(|batch| batch.column(by.column).clone()).collect();
+        let categories = arrow::categories(py, &chunks, field)?;
+        let keys = categories.unwrap_or_else(|| batch.column(by.column).clone());
+        columns.append(Keys::Arrow(keys, 0).columns(py, &by.options, by.nulls_first)?);
     }
     let rows = batch.num_rows();
-    let sorted = run(py, options, rows, || {
+    let sorted = run(py, options, rows, columns.bytes(), || {
         let (order, report) = columns::indices(&columns, rows, options, 0)?;
         Ok((taken(&batch, &order)?, report))
     })?;
-    let result = if one {
+    let result = if *one {
         Bound::new(py, PyRecordBatch::new(sorted))?.into_any()
     } else {
-        Bound::new(py, PyTable::try_new(vec![sorted], schema)?)?.into_any()
+        Bound::new(py, PyTable::try_new(vec![sorted], schema.clone())?)?.into_any()
     };
     if library(table)? != "pyarrow" {
         return Ok(result);
     }
-    let make = if one { intern!(py, "record_batch") } else { intern!(py, "table") };
+    let make = if *one { intern!(py, "record_batch") } else { intern!(py, "table") };
     py.import(intern!(py, "pyarrow"))?.call_method1(make, (result,))
 }
 
@@ -267,42 +354,4 @@ fn taken(batch: &RecordBatch, order: &UInt32Array) -> Result<RecordBatch, Failur
     };
     let schema: Arc<Schema> = batch.schema();
     Ok(RecordBatch::try_new(schema, taken)?)
-}
-
-/// The indices that sort rows by columns, which `column` finds by their names.
-fn order<'py>(
-    py: Python<'py>,
-    by: &[By],
-    options: &Options,
-    column: impl Fn(&str) -> PyResult<Bound<'py, PyAny>>,
-) -> PyResult<UInt32Array> {
-    let (mut columns, mut rows) = (Vec::new(), None);
-    for by in by {
-        let keys = Keys::of(&column(&by.name)?)?;
-        let expected = *rows.get_or_insert(keys.len());
-        if keys.len() != expected {
-            return Err(PyValueError::new_err(format!(
-                "the column {:?} has {} rows where the first has {expected}; give all the same length",
-                by.name,
-                keys.len()
-            )));
-        }
-        columns.extend(keys.columns(py, &by.options, by.nulls_first)?);
-    }
-    let rows = rows.unwrap_or(0);
-    run(py, options, rows, || columns::indices(&columns, rows, options, 0))
-}
-
-fn unknown(name: &str, names: &[String]) -> PyErr {
-    PyKeyError::new_err(format!("there is no column {name:?}; there are {}", names.join(", ")))
-}
-
-/// The strings among the items of an object.
-fn strings(object: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    let items = object.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-    items
-        .iter()
-        .filter_map(|item| item.cast::<PyString>().ok())
-        .map(|text| Ok(text.to_str()?.to_owned()))
-        .collect()
 }

@@ -125,3 +125,50 @@ def test_what_needs_numpy_says_so():
         sortie.sort(array, 1)
     with pytest.raises(ValueError, match="sort_by"):
         sortie.argsort(array, order="name")
+
+
+def test_an_ordered_dictionary_is_sorted_by_its_categories():
+    order = ["low", "mid", "high"]
+    numbers = [2, 0, None, 1, 0]
+    array = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int8()), pa.array(order), ordered=True)
+    assert sortie.argsort(array).tolist() == [1, 4, 3, 0, 2]
+    assert sortie.argsort(array, descending=True).tolist() == [0, 3, 1, 4, 2]
+    found = sortie.sort(array)
+    assert found.type == array.type and found.to_pylist() == ["low", "low", "mid", "high", None]
+    chunked = pa.chunked_array([array[:2], array[2:]])
+    assert sortie.sort(chunked).to_pylist() == found.to_pylist()
+    table = pa.table({"level": chunked, "row": range(5)})
+    assert sortie.sort_by(table, "level")["row"].to_pylist() == [1, 4, 3, 0, 2]
+    assert sortie.lexsort([array]).tolist() == [1, 4, 3, 0, 2]
+    other = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), pa.array(["mid"]), ordered=True)
+    with pytest.raises(ValueError, match="different categories"):
+        sortie.sort(pa.chunked_array([array, other]))
+    text = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int8()), pa.array(order))
+    assert sortie.sort(text).to_pylist() == ["high", "low", "low", "mid", None]
+
+
+def test_unions_are_refused():
+    union = pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])])
+    for call in (
+        lambda: sortie.sort(union),
+        lambda: sortie.argsort(union),
+        lambda: sortie.sort_by(pa.table({"u": union}), "u"),
+        lambda: sortie.lexsort([union]),
+    ):
+        with pytest.raises(TypeError, match="convert them to one type"):
+            call()
+
+
+def test_a_memory_limit_that_cannot_be_kept_is_refused():
+    lists = pa.array([[2], [1]])
+    assert sortie.argsort(lists).tolist() == [1, 0]
+    with pytest.raises(ValueError, match="memory_limit cannot be kept"):
+        sortie.argsort(lists, memory_limit=1 << 30)
+    words = pa.array(["b", "a"] * 10_000)
+    sortie.sort(words)
+    assert sortie.last_report().scratch_peak > 16 * 20_000
+    with pytest.raises(MemoryError):
+        sortie.sort(words, memory_limit=100_000)
+    numbers = pa.chunked_array([pa.array(range(10_000)), pa.array(range(10_000))])
+    sortie.argsort(numbers)
+    assert sortie.last_report().scratch_peak >= 8 * 20_000

@@ -130,3 +130,97 @@ def test_elements_without_bytes_are_refused(tmp_path):
         with pytest.raises(TypeError):
             sortie.sort_file(str(path), str(tmp_path / "out"), dtype=dtype)
     assert [found.name for found in tmp_path.iterdir()] == ["raw"]
+
+
+def test_a_link_stays_and_leads_to_the_result(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(5)[::-1])
+    (tmp_path / "folder").mkdir()
+    real = tmp_path / "folder" / "real"
+    real.write_bytes(b"old")
+    os.chmod(real, 0o666)
+    (tmp_path / "link").symlink_to("folder/real")
+    (tmp_path / "chain").symlink_to(tmp_path / "link")
+    sortie.sort_file(tmp_path / "a.npy", tmp_path / "chain")
+    assert (tmp_path / "chain").is_symlink() and (tmp_path / "link").is_symlink() and not real.is_symlink()
+    assert np.load(real).tolist() == [0, 1, 2, 3, 4]
+    # Also those that the umask takes from new files.
+    assert os.stat(real).st_mode & 0o7777 == 0o666
+    (tmp_path / "dangling").symlink_to("folder/new")
+    sortie.sort_file(tmp_path / "a.npy", tmp_path / "dangling")
+    assert np.load(tmp_path / "folder" / "new").tolist() == [0, 1, 2, 3, 4]
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(OSError, match="loop"):
+        sortie.sort_file(tmp_path / "a.npy", tmp_path / "loop")
+    sortie.sort_file(tmp_path / "chain", tmp_path / "chain", descending=True)
+    assert np.load(real).tolist() == [4, 3, 2, 1, 0]
+
+
+def test_what_is_not_a_regular_file_is_refused(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(5)[::-1])
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/null", "/dev/zero"):
+        with pytest.raises(ValueError, match=f"{path} is not a regular file"):
+            sortie.sort_file(path, tmp_path / "out", dtype="u1")
+        with pytest.raises(ValueError, match=f"{path} is not a regular file"):
+            sortie.sort_file(tmp_path / "a.npy", path)
+    with pytest.raises(ValueError, match="/proc/self/stat has more than"):
+        sortie.sort_file("/proc/self/stat", tmp_path / "out", dtype="u1")
+    for path, out in [(tmp_path, tmp_path / "out"), (tmp_path / "a.npy", tmp_path)]:
+        with pytest.raises(IsADirectoryError) as error:
+            sortie.sort_file(path, out, dtype="i8")
+        assert error.value.filename == str(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == ["a.npy", "pipe"]
+
+
+def test_errors_name_the_file(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(5)[::-1])
+    (tmp_path / "bad.npy").write_bytes(b"\x93NUMPY\x01\x00\x02\x00{}")
+    np.save(tmp_path / "o.npy", np.array([None]), allow_pickle=True)
+    for name, out, error in [
+        ("none", "out", FileNotFoundError),
+        ("a.npy", "no/out", FileNotFoundError),
+        ("a.npy", "a.npy/out", NotADirectoryError),
+        ("bad.npy", "out", ValueError),
+        ("o.npy", "out", TypeError),
+    ]:
+        told = []
+        with pytest.raises(error) as raised:
+            sortie.sort_file(tmp_path / name, tmp_path / out, progress=lambda *at: told.append(at))
+        assert str(tmp_path / (out if name == "a.npy" else name)) in str(raised.value) and told == []
+    for progress in (3, "yes"):
+        with pytest.raises(TypeError, match="progress must be a function"):
+            sortie.sort_file(tmp_path / "none", tmp_path / "out", progress=progress)
+    for path in (3, None):
+        with pytest.raises(TypeError, match="PathLike"):
+            sortie.sort_file(path, tmp_path / "out")
+
+
+def test_paths_of_every_kind(tmp_path):
+    class Named:
+        def __init__(self, path):
+            self.path = path
+
+        def __fspath__(self):
+            return self.path
+
+    name = os.fsencode(tmp_path / "n") + b"\xff.npy"
+    with open(name, "wb") as file:
+        np.save(file, np.array([2, 1]))
+    sortie.sort_file(name, os.fsencode(tmp_path / "out"))
+    sortie.sort_file(Named(name), Named(str(tmp_path / "other")))
+    sortie.sort_file(os.fsdecode(name), tmp_path / "third")
+    for out in ("out", "other", "third"):
+        assert np.load(tmp_path / out).tolist() == [1, 2]
+
+
+def test_a_killed_process_leaves_nothing(tmp_path):
+    path = tmp_path / "a"
+    np.random.default_rng(4).integers(0, 2**63, 4 * MIB).tofile(path)
+    code = (
+        "import os, signal, sortie\n"
+        "kill = lambda done, work: done < work or os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"sortie.sort_file({str(path)!r}, {str(path)!r}, dtype='u8', memory_limit=8 << 20, progress=kill)\n"
+    )
+    before = path.read_bytes()
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGKILL
+    assert os.listdir(tmp_path) == ["a"] and path.read_bytes() == before

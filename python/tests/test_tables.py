@@ -125,12 +125,109 @@ def test_errors():
         ({"a": np.arange(2), "b": np.arange(3)}, ["a", "b"], ValueError, "3 rows"),
         ({"a": np.zeros((2, 2))}, "a", ValueError, "2 dimensions"),
         (np.arange(3), "a", TypeError, "no columns"),
-        (3, "a", TypeError, "no table"),
+        (3, "a", TypeError, "not a table"),
         ({"a": np.array([None, 1], object)}, "a", TypeError, "astype"),
     ]:
         with pytest.raises(error, match=says):
             sortie.sort_by(table, by)
-    with pytest.raises(ValueError, match="nulls go"):
+    with pytest.raises(ValueError, match="nulls is"):
         sortie.sort_by(COLUMNS, "row", nulls="middle")
     with pytest.raises(ValueError, match="one for each"):
         sortie.sort_by(COLUMNS, BY, descending=[True])
+
+
+def test_ordered_categories_of_pandas():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    values = pd.Categorical(["low", "high", "mid", None, "low"], categories=["low", "mid", "high"], ordered=True)
+    frame = pd.DataFrame({"level": values, "row": range(5)})
+    expected = frame.sort_values("level", kind="stable")
+    pd.testing.assert_frame_equal(sortie.sort_by(frame, "level"), expected)
+    pd.testing.assert_series_equal(sortie.sort(frame["level"]), expected["level"])
+    assert sortie.argsort(frame["level"], descending=True).tolist() == [1, 2, 0, 4, 3]
+    assert sortie.sort(frame["level"].cat.as_unordered()).tolist()[:4] == ["high", "low", "low", "mid"]
+
+
+def test_enums_of_polars():
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    series = pl.Series("level", ["low", "high", "mid", None, "low"], dtype=pl.Enum(["low", "mid", "high"]))
+    assert sortie.sort(series).to_list() == series.sort(nulls_last=True).to_list() == ["low", "low", "mid", "high", None]
+    assert sortie.argsort(series, descending=True).tolist() == [1, 2, 0, 4, 3]
+    frame = pl.DataFrame({"level": series, "row": range(5)})
+    assert sortie.sort_by(frame, "level")["row"].to_list() == [0, 4, 2, 1, 3]
+    twice = pl.concat([frame, frame], rechunk=False)
+    assert sortie.sort_by(twice, "level")["row"].to_list() == [0, 4, 0, 4, 2, 2, 1, 1, 3, 3]
+    assert sortie.sort(series.cast(pl.Categorical)).to_list() == ["high", "low", "low", "mid", None]
+
+
+def test_derived_classes_stay():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+
+    class Frame(pd.DataFrame):
+        @property
+        def _constructor(self):
+            return Frame
+
+    class Other(pl.DataFrame):
+        pass
+
+    class Values(pl.Series):
+        pass
+
+    found = sortie.sort_by(Frame({"a": [2, 1]}), "a")
+    assert type(found) is Frame and found["a"].tolist() == [1, 2]
+    found = sortie.sort_by(Other({"a": [2, 1]}), "a")
+    assert isinstance(found, pl.DataFrame) and found["a"].to_list() == [1, 2]
+    found = sortie.sort(Values("a", [2, 1]))
+    assert isinstance(found, pl.Series) and found.to_list() == [1, 2]
+
+
+def test_names_that_are_not_strings_or_not_unique():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    rows = [[2, 1], [1, 2], [1, 1]]
+    frame = pd.DataFrame(rows)
+    assert sortie.sort_by(frame, 0).index.tolist() == [1, 2, 0]
+    assert sortie.sort_by(frame, [0, 1]).index.tolist() == [2, 1, 0]
+    named = pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]))
+    assert sortie.sort_by(named, ("a", "c")).index.tolist() == [0, 2, 1]
+    assert sortie.sort_by(named, [("a", "b"), ("a", "c")]).index.tolist() == [2, 1, 0]
+    assert sortie.sort_by({0: np.array([2, 1]), "x": np.array([3, 4])}, 0)["x"].tolist() == [4, 3]
+    assert sortie.sort_by(COLUMNS, ("number", "row"))["row"].tolist() == np.argsort(COLUMNS["number"], kind="stable").tolist()
+    for table in (
+        pd.DataFrame([[2, 1, 5], [1, 2, 6]], columns=["a", "a", "b"]),
+        pa.table([[2, 1], [1, 2], [5, 6]], names=["a", "a", "b"]),
+    ):
+        with pytest.raises(ValueError, match="2 columns with the name 'a'"):
+            sortie.sort_by(table, "a")
+        found = sortie.sort_by(table, "b", descending=True)
+        assert list(found["b"].tolist() if isinstance(found, pd.DataFrame) else found["b"].to_pylist()) == [6, 5]
+    for name in (3, None, ("a", "b"), ["a"], b"text"):
+        with pytest.raises(KeyError, match="text, number"):
+            sortie.sort_by(COLUMNS, name)
+
+
+def test_columns_that_have_no_order_here():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    sparse = pd.Series(pd.arrays.SparseArray([0, 2, 1]))
+    for series, says in [
+        (sparse, "to_dense"),
+        (pl.Series([object(), object()], dtype=pl.Object), "series.cast"),
+        (pl.Series([2, 1], dtype=pl.Int128), "Int128.*convert"),
+        (pl.Series([None, None]), "Null.*convert"),
+    ]:
+        for call in (
+            lambda: sortie.sort(series),
+            lambda: sortie.argsort(series),
+            lambda: sortie.sort_by({"a": series}, "a"),
+            lambda: sortie.sort_by(pd.DataFrame({"a": series}) if series is sparse else pl.DataFrame({"a": series}), "a"),
+        ):
+            with pytest.raises(TypeError, match=says):
+                call()
+    for call in (lambda lazy: sortie.sort_by(lazy, "a"), sortie.sort, sortie.argsort, sortie.is_sorted):
+        with pytest.raises(TypeError, match="collect"):
+            call(pl.DataFrame({"a": [2, 1]}).lazy())
+    for nothing in (None, object(), {"a": 1}):
+        with pytest.raises(TypeError, match="cannot sort an object"):
+            sortie.sort(nothing)

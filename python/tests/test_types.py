@@ -1,6 +1,9 @@
 """Types that are no plain numbers, and the errors of all functions."""
 
+import os
+import sys
 import threading
+import time
 
 import numpy as np
 import oracle
@@ -178,15 +181,18 @@ def test_errors_say_what_is_wrong():
         (lambda: sortie.sort_pairs_inplace(same, same), ValueError, "share memory"),
         (lambda: sortie.sort(a, 1), np.exceptions.AxisError if hasattr(np, "exceptions") else np.AxisError, "axis 1 is out of bounds"),
         (lambda: sortie.sort(np.array(1)), ValueError, "axis"),
-        (lambda: sortie.sort(a, nans="middle"), ValueError, "nans go"),
-        (lambda: sortie.sort(a, order="mine"), ValueError, "has no fields"),
-        (lambda: sortie.argsort(a, order=["a", "b"]), ValueError, "has no fields"),
-        (lambda: sortie.sort(a, order=3), TypeError, "order is"),
+        (lambda: sortie.sort(a, nans="middle"), ValueError, "nans is 'middle'|nans is \"middle\""),
+        (lambda: sortie.sort(a, order="mine"), ValueError, 'unknown order "mine"'),
+        (lambda: sortie.argsort(a, order=["a", "b"]), ValueError, 'unknown order "a"'),
+        (lambda: sortie.sort_pairs(a, order="mine"), ValueError, 'unknown order "mine"; choose'),
+        (lambda: sortie.sort(a, order=3), TypeError, "order must be"),
         (lambda: sortie.sort(np.zeros(2, "i4,i4"), order="f2"), ValueError, "no field"),
         (lambda: sortie.sort(np.zeros(2, "i4,i4"), order=["f0", "f0"]), ValueError, "duplicate"),
         (lambda: sortie.sort(a, order="arrow", nans="first"), ValueError, "arrow"),
         (lambda: sortie.sort(a, threads=0), ValueError, "at least 1 thread"),
-        (lambda: sortie.sort(a, threads=-1), OverflowError, "negative"),
+        (lambda: sortie.sort(a, threads=-1), ValueError, "negative"),
+        (lambda: sortie.sort(a, threads=1.5), TypeError, "float"),
+        (lambda: sortie.sort(a, memory_limit=-1), ValueError, "negative"),
         (lambda: sortie.sort(a, engine="tpu"), ValueError, "unknown engine"),
         (lambda: sortie.sort(a, out=[1, 2, 3]), TypeError, "out must be"),
         (lambda: sortie.sort(a, out=np.zeros(2, int)), ValueError, "out has shape"),
@@ -197,9 +203,9 @@ def test_errors_say_what_is_wrong():
         (lambda: sortie.sort_pairs(a, np.zeros(2)), ValueError, "2 rows"),
         (lambda: sortie.sort_pairs(np.zeros((2, 2))), ValueError, "dimensions"),
         (lambda: sortie.sort_segments(a), TypeError, "either lengths or offsets"),
-        (lambda: sortie.sort_segments(a, 2), ValueError, "no multiple"),
-        (lambda: sortie.sort_segments(a, offsets=[2, 1]), ValueError, "backwards"),
-        (lambda: sortie.sort_segments(a, offsets=[0, 4]), ValueError, "past the 3"),
+        (lambda: sortie.sort_segments(a, 2), ValueError, "not a multiple"),
+        (lambda: sortie.sort_segments(a, offsets=[2, 1]), ValueError, "must not decrease"),
+        (lambda: sortie.sort_segments(a, offsets=[0, 4]), ValueError, "the array has 3"),
         (lambda: sortie.sort_segments(a, [1, 1]), ValueError, "add up to 2"),
         (lambda: sortie.sort_segments(a, offsets=[-1, 3]), ValueError, "-1"),
         (lambda: sortie.sort_segments(a, offsets=[0.5, 3]), TypeError, "integers"),
@@ -209,7 +215,7 @@ def test_errors_say_what_is_wrong():
         (lambda: sortie.lexsort([]), TypeError, "at least one"),
         (lambda: sortie.lexsort([a, a[:2]]), ValueError, "same shape"),
         (lambda: sortie.lexsort([a, a], descending=[True]), ValueError, "one for each"),
-        (lambda: sortie.explain(a, "shuffle"), ValueError, "no operation"),
+        (lambda: sortie.explain(a, "shuffle"), ValueError, "unknown operation"),
     ]:
         with pytest.raises(error, match=says):
             call()
@@ -305,3 +311,47 @@ def test_a_matrix_is_flattened_to_one_row():
     assert sortie.sort(matrix, axis=None).tolist() == np.sort(matrix, axis=None).tolist()
     assert sortie.argsort(matrix, axis=None).tolist() == np.argsort(matrix, axis=None).tolist()
     assert not sortie.is_sorted(matrix, axis=None)
+
+
+def test_threads_are_bounded_and_pools_end():
+    a = rng.random(100_000)
+    expected = np.sort(a)
+    cores = len(os.sched_getaffinity(0))
+    before = threads_of_this_process()
+    for threads in (8000, 2**70, *range(2, 2 + 3 * cores)):
+        assert np.array_equal(sortie.sort(a, threads=threads), expected)
+    deadline = time.monotonic() + 10
+    while threads_of_this_process() > before + 3 * 4 * cores and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert threads_of_this_process() <= before + 3 * 4 * cores
+    assert sortie.explain(a, threads=8000)
+
+
+def threads_of_this_process():
+    return len(os.listdir("/proc/self/task"))
+
+
+def test_the_gil_is_released_for_few_elements_that_are_wide():
+    wide = np.array([bytes([i % 251]) * 20_000 for i in range(1500, 0, -1)])
+    counted, go = [0], threading.Event()
+
+    def count():
+        go.set()
+        while go.is_set():
+            counted[0] += 1
+
+    thread = threading.Thread(target=count)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(10)
+    try:
+        thread.start()
+        go.wait()
+        start = counted[0]
+        sortie.argsort(wide, threads=1)
+        found = counted[0] - start
+    finally:
+        sys.setswitchinterval(interval)
+        go.clear()
+        thread.join()
+    # With the GIL held, nobody counts.
+    assert found > 100
