@@ -5,6 +5,7 @@ import doctest
 import io
 import json
 import pathlib
+import runpy
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import sortie
 
 FUNCTIONS = [name for name in sortie.__all__ if name not in ("Phase", "Report")]
 GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
+TABLES = pathlib.Path(__file__).parents[1] / "bench" / "tables.py"
 NOTEBOOK = GUIDE.with_suffix(".ipynb")
 
 
@@ -55,3 +57,9 @@ def test_notebook():
             exec("".join(cell["source"]), names)
         shown = "".join(text for output in cell["outputs"] for text in output["text"])
         assert printed.getvalue() == shown
+
+
+@pytest.mark.skipif(not GUIDE.exists(), reason="the guide is not beside the tests")
+def test_tables_of_the_guide_are_as_measured():
+    guide = GUIDE.read_text()
+    assert runpy.run_path(str(TABLES))["with_tables"](guide) == guide, "run python python/bench/tables.py"
