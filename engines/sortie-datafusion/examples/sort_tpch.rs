@@ -8,7 +8,7 @@
 //!
 //! - `memory`: the table is in memory, with as many partitions as `PARTITIONS`.
 //! - `parquet`: it is in as many Parquet files.
-//! - `spill`: it is in memory, and each query may use `LIMIT` bytes for its sort.
+//! - `spill`: it is in memory, and a query may use `limit` MiB to sort it, by default 100.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,12 +28,15 @@ use datafusion::parquet::file::properties::WriterProperties;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 use futures::StreamExt;
+use mimalloc::MiMalloc;
 use tpchgen::generators::LineItemGenerator;
 use tpchgen_arrow::LineItemArrow;
 
+/// DataFusion's program has this allocator too.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
 const PARTITIONS: usize = 2;
-/// Neither engine can sort any of the queries in as little memory.
-const LIMIT: usize = 100 << 20;
 
 /// The keys and the payload of each query.
 const QUERIES: [(&str, &str, &str); 11] = [
@@ -60,6 +63,7 @@ fn main() -> Result<()> {
         |name: &str| arguments.iter().find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='));
     let scale = value("scale").map_or(1.0, |scale| scale.parse().expect("a scale factor"));
     let repetitions = value("repetitions").map_or(5, |count| count.parse().expect("a number of repetitions"));
+    let limit = value("limit").map_or(100, |limit| limit.parse().expect("a number of MiB"));
     let named = |name: &str| arguments.iter().any(|argument| argument == name);
     let queries: Vec<_> = QUERIES.into_iter().filter(|(name, ..)| named(name)).collect();
     let queries = if queries.is_empty() { QUERIES.to_vec() } else { queries };
@@ -72,7 +76,7 @@ fn main() -> Result<()> {
     let folder = std::env::temp_dir().join(format!("sort_tpch-{}", std::process::id()));
     for input in inputs {
         let sessions =
-            [false, true].map(|with_sortie| session(with_sortie, (input == "spill").then_some(LIMIT)));
+            [false, true].map(|with_sortie| session(with_sortie, (input == "spill").then_some(limit << 20)));
         for session in &sessions {
             if input == "parquet" {
                 write_parquet(&table, &folder)?;
@@ -135,7 +139,7 @@ async fn compare(
     repetitions: usize,
 ) -> Result<()> {
     println!("| {input} | DataFusion (ms) | Sortie (ms) | speed-up | spills |\n|---|---|---|---|---|");
-    let mut product = 1.0;
+    let mut ratios = Vec::new();
     for (name, keys, payload) in queries {
         let separator = if payload.is_empty() { "" } else { ", " };
         let sql = format!("SELECT {keys}{separator}{payload} FROM lineitem ORDER BY {keys}");
@@ -143,16 +147,20 @@ async fn compare(
         let mut spills = [0; 2];
         for _ in 0..repetitions {
             for i in 0..2 {
-                let (time, spilled) = run(&sessions[i], &sql).await?;
-                times[i].push(time);
-                spills[i] = spilled;
+                match run(&sessions[i], &sql).await {
+                    Ok((time, spilled)) => {
+                        times[i].push(time);
+                        spills[i] = spilled;
+                    }
+                    Err(error) => eprintln!("{name} by {}: {error}", ["DataFusion", "Sortie"][i]),
+                }
             }
         }
         let [before, after] = times.map(|mut times| {
             times.sort();
-            times[repetitions / 2].as_secs_f64() * 1e3
+            times.get(times.len() / 2).map_or(f64::NAN, |median| median.as_secs_f64() * 1e3)
         });
-        product *= before / after;
+        ratios.extend(Some(before / after).filter(|ratio| ratio.is_finite()));
         println!(
             "| {name} | {before:.0} | {after:.0} | {:.2} | {}, {} |",
             before / after,
@@ -160,7 +168,8 @@ async fn compare(
             spills[1]
         );
     }
-    println!("| geometric mean | | | {:.2} | |\n", f64::powf(product, 1.0 / queries.len() as f64));
+    let mean = ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64;
+    println!("| geometric mean | | | {:.2} | |\n", mean.exp());
     Ok(())
 }
 
