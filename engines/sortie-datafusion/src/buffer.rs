@@ -42,11 +42,6 @@ impl Buffer {
         self.parts.is_empty()
     }
 
-    /// The bytes of an average row.
-    pub(crate) fn row_bytes(&self) -> usize {
-        (self.reservation.size() - self.scratch) / self.rows.max(1)
-    }
-
     /// Adds a batch, unless there is no memory for it or too many rows.
     pub(crate) fn push(&mut self, batch: &RecordBatch, ordering: &LexOrdering) -> Result<()> {
         let rows = self.rows + batch.num_rows();

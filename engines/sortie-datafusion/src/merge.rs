@@ -9,7 +9,6 @@ use std::sync::Arc;
 use datafusion::arrow::array::make_comparator;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
-use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::physical_expr::LexOrdering;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -21,7 +20,7 @@ use crate::work::Work;
 
 /// Merges sorted streams. The batches of the result have up to `batch_rows` rows. The memory is given back after the last one.
 pub(crate) async fn merged(
-    runs: Vec<SendableRecordBatchStream>,
+    runs: Vec<BatchStream>,
     schema: SchemaRef,
     ordering: LexOrdering,
     batch_rows: usize,
@@ -58,7 +57,7 @@ struct Merge {
 /// The first rows of a run, at least one, and its other batches.
 struct Head {
     part: Part,
-    rest: SendableRecordBatchStream,
+    rest: BatchStream,
 }
 
 impl Merge {
@@ -95,7 +94,7 @@ impl Merge {
 
 impl Head {
     /// The first rows of a run, unless it has none.
-    async fn of(mut run: SendableRecordBatchStream, ordering: &LexOrdering) -> Result<Option<Head>> {
+    async fn of(mut run: BatchStream, ordering: &LexOrdering) -> Result<Option<Head>> {
         while let Some(batch) = run.try_next().await? {
             if batch.num_rows() > 0 {
                 return Ok(Some(Head { part: Part::of(batch, ordering)?, rest: run }));

@@ -66,25 +66,20 @@ impl Sort {
     /// All rows of the inputs in order.
     pub(crate) async fn run(self: Arc<Self>, inputs: Vec<SendableRecordBatchStream>) -> Result<BatchStream> {
         let merge_memory = self.merge_memory();
-        let collected = self.collect_all(inputs).await?;
-        let rows: usize = collected.iter().map(|Collected { buffer, .. }| buffer.rows()).sum();
-        if rows <= u32::MAX as usize && collected.iter().all(|Collected { runs, .. }| runs.is_empty()) {
-            drop(merge_memory);
-            return match rows {
-                0 => Ok(stream::empty().boxed()),
-                _ => {
-                    self.sorted(collected.into_iter().map(|Collected { buffer, .. }| buffer).collect()).await
-                }
-            };
+        let (mut runs, mut buffers) = (VecDeque::new(), Vec::new());
+        for collected in self.collect_all(inputs).await? {
+            runs.extend(collected.runs);
+            buffers.push(collected.buffer);
         }
-        let mut runs = VecDeque::new();
-        for Collected { buffer, runs: written } in collected {
-            runs.extend(written);
-            if !buffer.is_empty() {
+        buffers.retain(|buffer| !buffer.is_empty());
+        let rows: usize = buffers.iter().map(Buffer::rows).sum();
+        if rows > u32::MAX as usize {
+            for buffer in buffers.drain(..) {
                 runs.push_back(self.spill(buffer).await?);
             }
         }
-        self.merge(runs, merge_memory).await
+        let kept = if buffers.is_empty() { None } else { Some(self.order(buffers).await?) };
+        self.merge(runs, kept, merge_memory).await
     }
 
     /// Reserves the memory that DataFusion's configuration keeps for merges. Where there is less, a merge gets what is free then.
@@ -131,17 +126,15 @@ impl Sort {
         Ok(Collected { buffer, runs })
     }
 
-    /// The rows of buffers in order, copied as they are asked for.
-    async fn sorted(&self, buffers: Vec<Buffer>) -> Result<BatchStream> {
-        let batch_rows = self.context.session_config().batch_size();
-        Ok(self.gathered(self.order(buffers).await?, batch_rows))
-    }
-
     /// Writes the rows of a buffer to a file, in order.
     async fn spill(&self, buffer: Buffer) -> Result<Run> {
-        let batch_rows = FILE_BATCH_BYTES / buffer.row_bytes().max(1);
-        let batch_rows = batch_rows.clamp(1, self.context.session_config().batch_size());
         let sorted = self.order(vec![buffer]).await?;
+        self.write(sorted).await
+    }
+
+    async fn write(&self, sorted: Sorted) -> Result<Run> {
+        let batch_rows = FILE_BATCH_BYTES / sorted.row_bytes().max(1);
+        let batch_rows = batch_rows.clamp(1, self.context.session_config().batch_size());
         Run::write(self.gathered(sorted, batch_rows), &self.spills, &self.work).await
     }
 
@@ -161,26 +154,33 @@ impl Sort {
         stream::iter(batches).buffered(threads).boxed()
     }
 
-    /// Merges runs, in several rounds if there is not enough memory for all at once.
-    async fn merge(&self, mut runs: VecDeque<Run>, memory: MemoryReservation) -> Result<BatchStream> {
+    /// Merges runs and the rows that were kept in memory, in several rounds if there is not enough memory for all at once.
+    async fn merge(
+        &self,
+        mut runs: VecDeque<Run>,
+        mut kept: Option<Sorted>,
+        memory: MemoryReservation,
+    ) -> Result<BatchStream> {
         let memory = Arc::new(memory);
-        while runs.len() > 1 {
-            match self.reserve(&runs, &memory) {
-                Ok(count) if count == runs.len() => return self.merged(runs.into(), memory).await,
-                Ok(count) => {
-                    let first = self.merged(runs.drain(..count).collect(), Arc::clone(&memory)).await?;
+        loop {
+            match (self.reserve(&runs, &memory), kept.take()) {
+                (Ok(count), kept) if count == runs.len() => {
+                    return self.merged(runs.into(), kept, memory).await;
+                }
+                (_, Some(sorted)) => runs.push_back(self.write(sorted).await?),
+                (Ok(count), None) => {
+                    let first = self.merged(runs.drain(..count).collect(), None, Arc::clone(&memory)).await?;
                     runs.push_back(Run::write(first, &self.spills, &self.work).await?);
                 }
-                Err(full) => {
-                    let wider = usize::from(runs[1].batch_bytes > runs[0].batch_bytes);
-                    runs[wider] = self.shortened(&runs[wider], full).await?;
+                (Err(full), None) => {
+                    let widest = (0..runs.len().min(2)).max_by_key(|&i| runs[i].batch_bytes).unwrap_or(0);
+                    runs[widest] = self.shortened(&runs[widest], full).await?;
                 }
             }
         }
-        Ok(runs[0].read(&self.spills)?.boxed())
     }
 
-    /// Reserves memory for a merge of the first runs, at least two, and returns how many they are.
+    /// Reserves memory for a merge of the first runs, at least two if there are as many, and returns how many they are.
     fn reserve(&self, runs: &VecDeque<Run>, memory: &MemoryReservation) -> Result<usize> {
         let files = match self.context.runtime_env().disk_manager.max_spill_merge_fan_in() {
             0 => runs.len(),
@@ -213,11 +213,22 @@ impl Sort {
         Run::write(halves.try_flatten().boxed(), &self.spills, &self.work).await
     }
 
-    async fn merged(&self, runs: Vec<Run>, memory: Arc<MemoryReservation>) -> Result<BatchStream> {
-        let batch_rows = runs.iter().map(|run| run.batch_rows).max().unwrap_or(1);
-        let runs = runs.iter().map(|run| run.read(&self.spills)).collect::<Result<_>>()?;
+    async fn merged(
+        &self,
+        runs: Vec<Run>,
+        kept: Option<Sorted>,
+        memory: Arc<MemoryReservation>,
+    ) -> Result<BatchStream> {
+        let session = self.context.session_config().batch_size();
+        let batch_rows = runs.iter().map(|run| run.batch_rows).max().unwrap_or(session);
+        let files = runs.iter().map(|run| Ok(run.read(&self.spills)?.boxed()));
+        let kept = kept.map(|sorted| Ok(self.gathered(sorted, batch_rows)));
+        let mut inputs = files.chain(kept).collect::<Result<Vec<_>>>()?;
+        if inputs.len() <= 1 {
+            return Ok(inputs.pop().unwrap_or_else(|| stream::empty().boxed()));
+        }
         let (schema, ordering) = (Arc::clone(&self.schema), self.ordering.clone());
-        merged(runs, schema, ordering, batch_rows, memory, self.work.clone()).await
+        merged(inputs, schema, ordering, batch_rows, memory, self.work.clone()).await
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Sorted {
     batch_of: Vec<u32>,
     step: u32,
     /// For the batches and the order. It is given back with them.
-    _memory: Vec<MemoryReservation>,
+    memory: Vec<MemoryReservation>,
 }
 
 impl Sorted {
@@ -40,11 +40,16 @@ impl Sorted {
             batch_of.resize(rows.div_ceil(1 << step), batch);
         }
         let batches = parts.into_iter().map(|part| part.batch).collect();
-        Ok(Sorted { schema: Arc::clone(schema), batches, order, starts, batch_of, step, _memory: memory })
+        Ok(Sorted { schema: Arc::clone(schema), batches, order, starts, batch_of, step, memory })
     }
 
     pub(crate) fn rows(&self) -> usize {
         self.order.len()
+    }
+
+    /// The bytes of an average row in memory.
+    pub(crate) fn row_bytes(&self) -> usize {
+        self.memory.iter().map(MemoryReservation::size).sum::<usize>() / self.rows()
     }
 
     /// Copies all rows to batches of up to `batch_rows` rows, and of about as many each.
