@@ -8,7 +8,8 @@
 //!
 //! - `memory`: the table is in memory, with as many partitions as `PARTITIONS`.
 //! - `parquet`: it is in as many Parquet files.
-//! - `spill`: it is in memory, and a query may use `limit` MiB to sort it, by default 100.
+//! - `spill`: it is in memory, and a query may use `limit` MiB to sort it, by default 100. With `greedy`, the operators of a query
+//!   need not share them fairly.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::MemTable;
 use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
-use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::memory_pool::{FairSpillPool, GreedyMemoryPool, MemoryPool, UnboundedMemoryPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::Compression;
@@ -76,7 +77,7 @@ fn main() -> Result<()> {
     let folder = std::env::temp_dir().join(format!("sort_tpch-{}", std::process::id()));
     for input in inputs {
         let sessions =
-            [false, true].map(|with_sortie| session(with_sortie, (input == "spill").then_some(limit << 20)));
+            [false, true].map(|with_sortie| session(with_sortie, pool(input, limit << 20, named("greedy"))));
         for session in &sessions {
             if input == "parquet" {
                 write_parquet(&table, &folder)?;
@@ -118,11 +119,16 @@ fn write_parquet(table: &[Vec<RecordBatch>], folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn session(with_sortie: bool, limit: Option<usize>) -> SessionContext {
-    let mut runtime = RuntimeEnvBuilder::new();
-    if let Some(limit) = limit {
-        runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(limit)));
+fn pool(input: &str, limit: usize, greedy: bool) -> Arc<dyn MemoryPool> {
+    match (input, greedy) {
+        ("spill", true) => Arc::new(GreedyMemoryPool::new(limit)),
+        ("spill", false) => Arc::new(FairSpillPool::new(limit)),
+        _ => Arc::new(UnboundedMemoryPool::default()),
     }
+}
+
+fn session(with_sortie: bool, pool: Arc<dyn MemoryPool>) -> SessionContext {
+    let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool);
     let builder = SessionStateBuilder::new()
         .with_default_features()
         .with_config(SessionConfig::new().with_target_partitions(PARTITIONS))
