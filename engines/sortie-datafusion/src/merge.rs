@@ -39,7 +39,7 @@ pub(crate) async fn merged(
     let threads = work.threads;
     let batches = portions.map_ok(move |portion| {
         let schema = Arc::clone(&schema);
-        work.clone().run(move || Sorted::of(portion, &schema, Vec::new())?.gather_all(batch_rows))
+        work.clone().run(move || Sorted::of(portion, &schema, None)?.gather_all(batch_rows))
     });
     let batches = batches.try_buffered(threads).map_ok(|batches| stream::iter(batches).map(Ok));
     Ok(batches.try_flatten().boxed())

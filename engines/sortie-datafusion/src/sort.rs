@@ -1,22 +1,25 @@
 //! [`Sort`]: one execution of the operator, from its inputs to its output.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::{DataFusionError, Result, internal_datafusion_err};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::LexOrdering;
 use datafusion::physical_plan::SpillManager;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, SpillMetrics};
 use futures::future::try_join_all;
+use futures::lock::Mutex;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::BatchStream;
-use crate::buffer::{self, Buffer};
+use crate::buffer::Buffer;
 use crate::merge::merged;
+use crate::part::Part;
 use crate::sorted::Sorted;
 use crate::spill::Run;
 use crate::work::Work;
@@ -31,12 +34,12 @@ pub(crate) struct Sort {
     work: Work,
 }
 
-/// What has been read of an input.
+/// What has been read of the inputs.
 struct Collected {
     /// Rows that fit in memory.
     buffer: Buffer,
     /// Those before.
-    runs: Vec<Run>,
+    runs: VecDeque<Run>,
 }
 
 /// Batches in a file have about as many bytes. If they had more, a merge could take fewer files at once.
@@ -66,19 +69,8 @@ impl Sort {
     /// All rows of the inputs in order.
     pub(crate) async fn run(self: Arc<Self>, inputs: Vec<SendableRecordBatchStream>) -> Result<BatchStream> {
         let merge_memory = self.merge_memory();
-        let (mut runs, mut buffers) = (VecDeque::new(), Vec::new());
-        for collected in self.collect_all(inputs).await? {
-            runs.extend(collected.runs);
-            buffers.push(collected.buffer);
-        }
-        buffers.retain(|buffer| !buffer.is_empty());
-        let rows: usize = buffers.iter().map(Buffer::rows).sum();
-        if rows > u32::MAX as usize {
-            for buffer in buffers.drain(..) {
-                runs.push_back(self.spill(buffer).await?);
-            }
-        }
-        let kept = if buffers.is_empty() { None } else { Some(self.order(buffers).await?) };
+        let Collected { buffer, runs } = self.collect_all(inputs).await?;
+        let kept = if buffer.is_empty() { None } else { Some(self.order(buffer).await?) };
         self.merge(runs, kept, merge_memory).await
     }
 
@@ -95,63 +87,84 @@ impl Sort {
     }
 
     /// Reads the inputs, each in a task of its own if there are several.
-    async fn collect_all(self: &Arc<Self>, inputs: Vec<SendableRecordBatchStream>) -> Result<Vec<Collected>> {
-        let mut collecting = inputs.into_iter().map(|input| Arc::clone(self).collect(input));
+    async fn collect_all(self: &Arc<Self>, inputs: Vec<SendableRecordBatchStream>) -> Result<Collected> {
+        let memory = MemoryConsumer::new(format!("SortieExec[{}]", self.partition)).with_can_spill(true);
+        let memory = memory.register(&self.context.runtime_env().memory_pool);
+        let collected = Collected { buffer: Buffer::new(memory), runs: VecDeque::new() };
+        let shared = Arc::new(Mutex::new(collected));
+        let mut collecting =
+            inputs.into_iter().map(|input| Arc::clone(self).collect(input, Arc::clone(&shared)));
         if collecting.len() == 1 {
-            return try_join_all(collecting.next()).await;
+            try_join_all(collecting.next()).await?;
+        } else {
+            let tasks: Vec<_> = collecting.map(SpawnedTask::spawn).collect();
+            let joined = tasks.into_iter().map(async |task| {
+                task.join_unwind().await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))?
+            });
+            try_join_all(joined).await?;
         }
-        let tasks: Vec<_> = collecting.map(SpawnedTask::spawn).collect();
-        let joined = tasks.into_iter().map(async |task| {
-            task.join_unwind().await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))?
-        });
-        try_join_all(joined).await
+        let collected = Arc::into_inner(shared).map(Mutex::into_inner);
+        collected.ok_or_else(|| internal_datafusion_err!("an input is still being read"))
     }
 
-    async fn collect(self: Arc<Self>, mut input: SendableRecordBatchStream) -> Result<Collected> {
-        let memory = MemoryConsumer::new(format!("SortieExec[{}]", self.partition)).with_can_spill(true);
-        let mut buffer = Buffer::new(memory.register(&self.context.runtime_env().memory_pool));
-        let mut runs = Vec::new();
+    /// Reads an input. When there is no memory left, the rows of all inputs are spilled.
+    async fn collect(
+        self: Arc<Self>,
+        mut input: SendableRecordBatchStream,
+        shared: Arc<Mutex<Collected>>,
+    ) -> Result<()> {
         while let Some(batch) = input.try_next().await? {
             if batch.num_rows() == 0 {
                 continue;
             }
-            if let Err(full) = buffer.push(&batch, &self.ordering) {
-                if buffer.is_empty() || !matches!(full, DataFusionError::ResourcesExhausted(_)) {
+            let part = Part::of(batch, &self.ordering)?;
+            let mut collected = shared.lock().await;
+            if let Err(full) = collected.buffer.push(&part, &self.ordering) {
+                if collected.buffer.is_empty() || !matches!(full, DataFusionError::ResourcesExhausted(_)) {
                     return Err(too_little_memory(full));
                 }
-                runs.push(self.spill(buffer.take()).await?);
-                buffer.push(&batch, &self.ordering).map_err(too_little_memory)?;
+                let sorted = self.order(collected.buffer.take()).await?;
+                let run = self.write(sorted).await?;
+                collected.runs.push_back(run);
+                collected.buffer.push(&part, &self.ordering).map_err(too_little_memory)?;
             }
         }
-        Ok(Collected { buffer, runs })
+        Ok(())
     }
 
-    /// Writes the rows of a buffer to a file, in order.
-    async fn spill(&self, buffer: Buffer) -> Result<Run> {
-        let sorted = self.order(vec![buffer]).await?;
-        self.write(sorted).await
-    }
-
+    /// Writes rows to files, as many at the same time as there are threads.
     async fn write(&self, sorted: Sorted) -> Result<Run> {
         let batch_rows = FILE_BATCH_BYTES / sorted.row_bytes().max(1);
         let batch_rows = batch_rows.clamp(1, self.context.session_config().batch_size());
-        Run::write(self.gathered(sorted, batch_rows), &self.spills, &self.work).await
-    }
-
-    async fn order(&self, buffers: Vec<Buffer>) -> Result<Sorted> {
-        let schema = Arc::clone(&self.schema);
-        self.work.clone().run(move || buffer::sort(buffers, &schema)).await
-    }
-
-    fn gathered(&self, sorted: Sorted, batch_rows: usize) -> BatchStream {
-        let (sorted, work) = (Arc::new(sorted), self.work.clone());
-        let threads = work.threads;
-        let batches = (0..sorted.rows()).step_by(batch_rows).map(move |start| {
-            let sorted = Arc::clone(&sorted);
-            let rows = start..sorted.rows().min(start + batch_rows);
-            work.clone().run(move || sorted.gather(rows))
+        let (rows, sorted) = (sorted.rows(), Arc::new(sorted));
+        let files = self.work.threads.min(rows.div_ceil(batch_rows));
+        let runs = (0..files).map(|i| {
+            let rows = rows * i / files..rows * (i + 1) / files;
+            Run::write(self.gathered(Arc::clone(&sorted), rows, batch_rows, 1), &self.spills, &self.work)
         });
-        stream::iter(batches).buffered(threads).boxed()
+        try_join_all(runs).await.map(Run::joined)
+    }
+
+    async fn order(&self, buffer: Buffer) -> Result<Sorted> {
+        let schema = Arc::clone(&self.schema);
+        self.work.clone().run(move || buffer.sort(&schema)).await
+    }
+
+    /// Some of the rows in batches, of which some are copied ahead.
+    fn gathered(
+        &self,
+        sorted: Arc<Sorted>,
+        rows: Range<usize>,
+        batch_rows: usize,
+        ahead: usize,
+    ) -> BatchStream {
+        let work = self.work.clone();
+        let batches = rows.clone().step_by(batch_rows).map(move |start| {
+            let sorted = Arc::clone(&sorted);
+            let batch = start..rows.end.min(start + batch_rows);
+            work.clone().run(move || sorted.gather(batch))
+        });
+        stream::iter(batches).buffered(ahead).boxed()
     }
 
     /// Merges runs and the rows that were kept in memory, in several rounds if there is not enough memory for all at once.
@@ -204,7 +217,7 @@ impl Sort {
             return Err(too_little_memory(full));
         }
         let half = run.batch_rows.div_ceil(2);
-        let halves = run.read(&self.spills)?.map_ok(move |batch| {
+        let halves = run.read(&self.spills).map_ok(move |batch| {
             let starts = (0..batch.num_rows()).step_by(half);
             let slices: Vec<_> =
                 starts.map(|start| batch.slice(start, half.min(batch.num_rows() - start))).collect();
@@ -221,9 +234,12 @@ impl Sort {
     ) -> Result<BatchStream> {
         let session = self.context.session_config().batch_size();
         let batch_rows = runs.iter().map(|run| run.batch_rows).max().unwrap_or(session);
-        let files = runs.iter().map(|run| Ok(run.read(&self.spills)?.boxed()));
-        let kept = kept.map(|sorted| Ok(self.gathered(sorted, batch_rows)));
-        let mut inputs = files.chain(kept).collect::<Result<Vec<_>>>()?;
+        let files = runs.iter().map(|run| run.read(&self.spills));
+        let kept = kept.map(|sorted| {
+            let rows = 0..sorted.rows();
+            self.gathered(Arc::new(sorted), rows, batch_rows, self.work.threads)
+        });
+        let mut inputs: Vec<BatchStream> = files.chain(kept).collect();
         if inputs.len() <= 1 {
             return Ok(inputs.pop().unwrap_or_else(|| stream::empty().boxed()));
         }

@@ -24,12 +24,16 @@ pub(crate) struct Sorted {
     batch_of: Vec<u32>,
     step: u32,
     /// For the batches and the order. It is given back with them.
-    memory: Vec<MemoryReservation>,
+    memory: Option<MemoryReservation>,
 }
 
 impl Sorted {
     /// Sorts fewer than 2^32 rows, at least one. Only the keys are read.
-    pub(crate) fn of(parts: Vec<Part>, schema: &SchemaRef, memory: Vec<MemoryReservation>) -> Result<Sorted> {
+    pub(crate) fn of(
+        parts: Vec<Part>,
+        schema: &SchemaRef,
+        memory: Option<MemoryReservation>,
+    ) -> Result<Sorted> {
         let keys = (0..parts[0].keys.len()).map(|key| joined(&parts, key)).collect::<Result<Vec<_>>>()?;
         let order = sortie_arrow::lexsort_to_indices(&keys, None)?;
         let step = (order.len() / parts.len()).max(1).ilog2();
@@ -49,7 +53,7 @@ impl Sorted {
 
     /// The bytes of an average row in memory.
     pub(crate) fn row_bytes(&self) -> usize {
-        self.memory.iter().map(MemoryReservation::size).sum::<usize>() / self.rows()
+        self.memory.as_ref().map_or(0, MemoryReservation::size) / self.rows()
     }
 
     /// Copies all rows to batches of up to `batch_rows` rows, and of about as many each.

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, FixedSizeBinaryArray,
-    Float32Array, Float64Array, Int8Array, Int32Array, Int64Array, LargeStringArray, ListArray, RecordBatch,
-    StringArray, StringViewArray, StructArray, TimestampMicrosecondArray, UInt16Array,
+    ArrayRef, AsArray, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray,
+    FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array, Int32Array, Int64Array, LargeStringArray,
+    ListArray, RecordBatch, StringArray, StringViewArray, StructArray, TimestampMicrosecondArray,
+    UInt16Array, UInt64Array,
 };
+use datafusion::arrow::compute::take_record_batch;
 use datafusion::arrow::datatypes::{Field, Fields, Int8Type, Int32Type, Schema, SchemaRef};
 use fastrand::Rng;
 
@@ -38,7 +40,7 @@ impl Table {
         let mut start = 0;
         while start < rows {
             let length = rng.usize(0..=500).min(rows - start);
-            parts[rng.usize(..partitions)].push(all.slice(start, length));
+            parts[rng.usize(..partitions)].push(copied(&all.slice(start, length)));
             start += length;
         }
         Table { all, partitions: parts }
@@ -47,6 +49,17 @@ impl Table {
     pub fn schema(&self) -> SchemaRef {
         self.all.schema()
     }
+}
+
+/// The batch without what it shares with others, as batches of files are.
+fn copied(batch: &RecordBatch) -> RecordBatch {
+    let rows = UInt64Array::from_iter_values(0..batch.num_rows() as u64);
+    let taken = take_record_batch(batch, &rows).unwrap();
+    let columns = taken.columns().iter().map(|column| match column.as_string_view_opt() {
+        Some(views) => Arc::new(views.gc()) as ArrayRef,
+        None => Arc::clone(column),
+    });
+    RecordBatch::try_new(batch.schema(), columns.collect()).unwrap()
 }
 
 fn column(rng: &mut Rng, kind: usize, rows: usize) -> ArrayRef {
@@ -84,7 +97,7 @@ fn column(rng: &mut Rng, kind: usize, rows: usize) -> ArrayRef {
             Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(bytes, 4).unwrap())
         }
         15 => {
-            let few = numbers.iter().map(|cell| cell.map(|n| text(n % 100, long)));
+            let few = numbers.iter().map(|cell| cell.map(|n| text(n % 20, long)));
             Arc::new(
                 few.collect::<Vec<_>>().iter().map(Option::as_deref).collect::<DictionaryArray<Int8Type>>(),
             )
