@@ -58,6 +58,24 @@ impl Buffer {
         std::mem::replace(self, empty)
     }
 
+    /// Divides the batches among up to `count` buffers.
+    pub(crate) fn split(self, count: usize) -> Vec<Buffer> {
+        let batches = self.parts.len().div_ceil(count);
+        let bytes = self.reservation.size();
+        let mut parts = self.parts.into_iter();
+        let buffers = std::iter::from_fn(|| {
+            let parts: Vec<Part> = parts.by_ref().take(batches).collect();
+            let rows: usize = parts.iter().map(Part::rows).sum();
+            // The sizes of the batches are not known any more, so memory is divided by rows.
+            let share = |bytes: usize| (bytes as u128 * rows as u128 / self.rows as u128) as usize;
+            let scratch = share(self.scratch);
+            let reservation = self.reservation.split(scratch + share(bytes - self.scratch));
+            let counter = RecordBatchMemoryCounter::new();
+            (rows > 0).then_some(Buffer { parts, rows, counter, reservation, scratch })
+        });
+        buffers.collect()
+    }
+
     /// Sorts the rows, at least one. The memory for the sort is given back after it.
     pub(crate) fn sort(self, schema: &SchemaRef) -> Result<Sorted> {
         // The order of the rows, 4 bytes for each, is kept with the data.

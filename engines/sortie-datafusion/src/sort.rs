@@ -1,7 +1,6 @@
 //! [`Sort`]: one execution of the operator, from its inputs to its output.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
@@ -123,26 +122,25 @@ impl Sort {
                 if collected.buffer.is_empty() || !matches!(full, DataFusionError::ResourcesExhausted(_)) {
                     return Err(too_little_memory(full));
                 }
-                let sorted = self.order(collected.buffer.take()).await?;
-                let run = self.write(sorted).await?;
-                collected.runs.push_back(run);
+                let runs = self.spill(collected.buffer.take()).await?;
+                collected.runs.extend(runs);
                 collected.buffer.push(&part, &self.ordering).map_err(too_little_memory)?;
             }
         }
         Ok(())
     }
 
-    /// Writes rows to files, as many at the same time as there are threads.
+    /// Writes the rows of a buffer to as many files as there are threads. Each thread sorts a part of the rows.
+    async fn spill(&self, buffer: Buffer) -> Result<Vec<Run>> {
+        let parts = buffer.split(self.work.threads);
+        let runs = parts.into_iter().map(async |part| self.write(self.order(part).await?).await);
+        try_join_all(runs).await
+    }
+
     async fn write(&self, sorted: Sorted) -> Result<Run> {
         let batch_rows = FILE_BATCH_BYTES / sorted.row_bytes().max(1);
         let batch_rows = batch_rows.clamp(1, self.context.session_config().batch_size());
-        let (rows, sorted) = (sorted.rows(), Arc::new(sorted));
-        let files = self.work.threads.min(rows.div_ceil(batch_rows));
-        let runs = (0..files).map(|i| {
-            let rows = rows * i / files..rows * (i + 1) / files;
-            Run::write(self.gathered(Arc::clone(&sorted), rows, batch_rows, 1), &self.spills, &self.work)
-        });
-        try_join_all(runs).await.map(Run::joined)
+        Run::write(self.gathered(sorted, batch_rows), &self.spills, &self.work).await
     }
 
     async fn order(&self, buffer: Buffer) -> Result<Sorted> {
@@ -150,21 +148,14 @@ impl Sort {
         self.work.clone().run(move || buffer.sort(&schema)).await
     }
 
-    /// Some of the rows in batches, of which some are copied ahead.
-    fn gathered(
-        &self,
-        sorted: Arc<Sorted>,
-        rows: Range<usize>,
-        batch_rows: usize,
-        ahead: usize,
-    ) -> BatchStream {
-        let work = self.work.clone();
-        let batches = rows.clone().step_by(batch_rows).map(move |start| {
+    /// The rows in batches, of which each thread copies one.
+    fn gathered(&self, sorted: Sorted, batch_rows: usize) -> BatchStream {
+        let (rows, sorted, work) = (sorted.rows(), Arc::new(sorted), self.work.clone());
+        let batches = (0..rows).step_by(batch_rows).map(move |start| {
             let sorted = Arc::clone(&sorted);
-            let batch = start..rows.end.min(start + batch_rows);
-            work.clone().run(move || sorted.gather(batch))
+            work.clone().run(move || sorted.gather(start..rows.min(start + batch_rows)))
         });
-        stream::iter(batches).buffered(ahead).boxed()
+        stream::iter(batches).buffered(self.work.threads).boxed()
     }
 
     /// Merges runs and the rows that were kept in memory, in several rounds if there is not enough memory for all at once.
@@ -217,7 +208,7 @@ impl Sort {
             return Err(too_little_memory(full));
         }
         let half = run.batch_rows.div_ceil(2);
-        let halves = run.read(&self.spills).map_ok(move |batch| {
+        let halves = run.read(&self.spills)?.map_ok(move |batch| {
             let starts = (0..batch.num_rows()).step_by(half);
             let slices: Vec<_> =
                 starts.map(|start| batch.slice(start, half.min(batch.num_rows() - start))).collect();
@@ -234,12 +225,9 @@ impl Sort {
     ) -> Result<BatchStream> {
         let session = self.context.session_config().batch_size();
         let batch_rows = runs.iter().map(|run| run.batch_rows).max().unwrap_or(session);
-        let files = runs.iter().map(|run| run.read(&self.spills));
-        let kept = kept.map(|sorted| {
-            let rows = 0..sorted.rows();
-            self.gathered(Arc::new(sorted), rows, batch_rows, self.work.threads)
-        });
-        let mut inputs: Vec<BatchStream> = files.chain(kept).collect();
+        let files = runs.iter().map(|run| Ok(run.read(&self.spills)?.boxed()));
+        let kept = kept.map(|sorted| Ok(self.gathered(sorted, batch_rows)));
+        let mut inputs = files.chain(kept).collect::<Result<Vec<_>>>()?;
         if inputs.len() <= 1 {
             return Ok(inputs.pop().unwrap_or_else(|| stream::empty().boxed()));
         }

@@ -80,7 +80,7 @@ async fn other_plans() {
         "SELECT c2, count(*) FROM (SELECT * FROM t ORDER BY c3 LIMIT 5000) GROUP BY c2 ORDER BY c2",
         "SELECT id FROM (SELECT id, c1 FROM t UNION ALL SELECT id, c1 + 1 FROM t) ORDER BY c1, id",
     ] {
-        for limits in [NO_LIMITS, Limits { memory: Some(8 << 20), fair: true, ..NO_LIMITS }] {
+        for limits in [NO_LIMITS, Limits { memory: Some(24 << 20), fair: true, ..NO_LIMITS }] {
             let mut config = config(3, 1000);
             config.options_mut().optimizer.prefer_hash_join = false;
             let (plain, sortie) = (without(config.clone()), with_sortie(config, limits));
