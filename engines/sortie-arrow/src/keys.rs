@@ -176,7 +176,7 @@ fn longest(strings: &[&[u8]]) -> usize {
 
 /// The bytes of the longest string that a number of 128 bits holds with its length.
 const LONGEST_IN_A_NUMBER: usize = 15;
-/// The same for 64 bits. The indices that sort 10^6 such strings are found in W of the time if the strings become numbers.
+/// The same for 64 bits.
 const LONGEST_IN_A_WORD: usize = 7;
 /// How many bits the length takes.
 const LENGTH_BITS: usize = 4;
