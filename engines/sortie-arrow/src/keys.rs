@@ -94,6 +94,12 @@ impl<'a> Keys<'a> for Strings<'a> {
     }
 
     fn order(self: Box<Self>, of: Option<Vec<u32>>, sorter: &Sorter) -> Result<Vec<u32>, Error> {
+        let longest = longest(&self.0);
+        if longest <= LONGEST_IN_A_WORD {
+            let words: Vec<u64> = self.0.iter().map(|string| whole(string, longest) as u64).collect();
+            drop(self);
+            return Box::new(Numbers(Cow::Owned(words))).order(of, sorter);
+        }
         let mut indices = vec![0u32; self.0.len()];
         sorter.argsort_strings(&self.0, &mut indices)?;
         look_up(&mut indices, of);
@@ -118,7 +124,7 @@ impl<'a> Keys<'a> for Strings<'a> {
     }
 
     fn pack(self: Box<Self>, nulls: Option<&NullBuffer>, options: SortOptions, pack: &mut Pack) -> bool {
-        let longest = self.0.iter().map(|string| string.len()).max().unwrap_or(0);
+        let longest = longest(&self.0);
         let numbers: Vec<u128> = match longest {
             ..=LONGEST_IN_A_NUMBER => self.0.iter().map(|string| whole(string, longest)).collect(),
             _ => self.0.iter().map(|string| first_sixteen(string)).collect(),
@@ -164,8 +170,14 @@ fn look_up(positions: &mut [u32], of: Option<Vec<u32>>) {
     }
 }
 
+fn longest(strings: &[&[u8]]) -> usize {
+    strings.iter().map(|string| string.len()).max().unwrap_or(0)
+}
+
 /// The bytes of the longest string that a number of 128 bits holds with its length.
 const LONGEST_IN_A_NUMBER: usize = 15;
+/// The same for 64 bits.
+const LONGEST_IN_A_WORD: usize = 7;
 /// How many bits the length takes.
 const LENGTH_BITS: usize = 4;
 

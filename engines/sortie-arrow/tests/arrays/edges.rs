@@ -48,6 +48,20 @@ fn values_without_bytes_keep_their_number() {
     assert_eq!(sort_batch(&batch, &[numbers()], Some(2)).unwrap().num_rows(), 2);
 }
 
+/// Strings of up to 7 bytes are sorted as numbers, unless there are longer ones.
+#[test]
+fn short_strings_are_sorted_as_others() {
+    let short =
+        [Some("b"), None, Some(""), Some("ba\0"), Some("\0"), Some("aaaaaaa"), Some("ba"), Some("aaaaaab")];
+    for longer in [None, Some("aaaaaaaa"), Some("zzzzzzzzz")] {
+        let strings: StringArray = short.into_iter().chain([longer]).cycle().take(3000).collect();
+        for options in OPTIONS {
+            check(&strings, options, None);
+            check(&strings, options, Some(5));
+        }
+    }
+}
+
 /// The values of all rows have more bytes than the offsets of a string array can count.
 #[test]
 fn a_dictionary_of_large_values_does_not_overflow() {

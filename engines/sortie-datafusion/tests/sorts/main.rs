@@ -1,0 +1,8 @@
+//! The operator, compared with DataFusion's.
+
+mod cancelled;
+mod faults;
+mod generate;
+mod plans;
+mod queries;
+mod support;
