@@ -44,7 +44,10 @@ async fn random_queries() {
         let rows = [0, 1, 1000, 20_000][rng.usize(..4)];
         let table = Table::random(&mut rng, rows, partitions);
         let order = OrderBy::random(&mut rng, &table);
+        let is_nested = |&column: &usize| table.schema().field(column).data_type().is_nested();
         let limit = match rng.u8(..5) {
+            // DataFusion 55.2 does not find the same first rows in every run if they are ordered by a struct.
+            _ if order.columns.iter().any(is_nested) => String::new(),
             0 => format!(" LIMIT {}", rng.usize(..rows + 10)),
             1 => format!(" LIMIT {} OFFSET {}", rng.usize(..rows + 10), rng.usize(..100)),
             _ => String::new(),
