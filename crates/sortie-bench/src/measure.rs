@@ -24,7 +24,7 @@ pub struct Facts {
     /// The length of a segment or a string, if all have the same.
     pub length: Option<usize>,
     pub distribution: &'static str,
-    /// What is timed besides the sort itself. A row adds to it.
+    /// Work that the time includes besides the sort. A row adds to it.
     #[serde(skip)]
     pub includes: &'static str,
 }

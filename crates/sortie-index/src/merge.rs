@@ -132,7 +132,7 @@ fn merge_range(
     Ok(true)
 }
 
-/// What is merged of a range and not written yet.
+/// Terms and postings of a range that are merged, but not written yet.
 #[derive(Default)]
 struct Merged {
     /// All terms, one after the other.

@@ -66,7 +66,8 @@ pub fn least_for_gpu(sorts: Sorts) -> usize {
 }
 
 /// The memory for a merge: for the buffers of all runs, which each thread has, and for what waits to be written. If it is not
-/// enough for all threads, fewer merge. The places where threads can start are beside it: about 60 bytes for 32 KB of a run.
+/// enough for all threads, fewer merge. The marks of the runs
+/// come on top: about 60 bytes for each 32 KB.
 pub fn merge_bytes(memory: u64) -> usize {
     usize::try_from(memory / 2).unwrap_or(usize::MAX)
 }

@@ -217,7 +217,7 @@ fn encode(block: &Block, part: Range<usize>) -> (Vec<u8>, Vec<Mark>) {
 #[derive(Debug)]
 pub struct Reader<'a> {
     runs: &'a Runs,
-    /// What is not in the buffer yet.
+    /// The part of the file that has not been read into the buffer yet.
     rest: Range<u64>,
     buffer: Vec<u8>,
     at: usize,

@@ -133,7 +133,7 @@ impl Contender {
         }
     }
 
-    /// What is timed besides the sort itself.
+    /// Work that the time includes besides the sort.
     pub fn includes(self) -> &'static str {
         match self {
             Contender::Torch => "indices, and memory from torch's cache; keys drawn by torch",
