@@ -1,0 +1,240 @@
+//! [`Output`]: the folder of a result, which is complete or not there.
+//!
+//! - A folder that is not empty is left alone.
+//! - For as long as a sort goes on, the folder has a mark with the sort's name. Two sorts cannot have the same folder: the mark is
+//!   created or refused in one step. A task that finds another mark, or none, gives its part up.
+//! - Parts are put into the folder whole, under names that depend on their ranges alone. So a task may be repeated.
+//! - The manifest is written after everything else. When a sort fails, its mark and its parts are deleted, and nothing else.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err};
+use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::parquet::arrow::ArrowWriter;
+use futures::TryStreamExt;
+use object_store::path::Path;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// Where the manifest is in a folder: a JSON object with the fields of [`Manifest`]. Programs that read a folder of Parquet files
+/// leave a folder of this name out.
+pub const MANIFEST: &str = "_sortie/manifest.json";
+
+/// The file that is in a folder for as long as a sort writes to it.
+pub const UNFINISHED: &str = "_sortie/unfinished";
+
+/// What a sort has written.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Manifest {
+    /// The keys, as in SQL's ORDER BY.
+    pub sorted_by: String,
+    /// The rows of all parts.
+    pub rows: u64,
+    /// The parts. Rows are in order over all of them.
+    pub parts: Vec<Part>,
+}
+
+/// A file of a result.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Part {
+    /// The file's name in the folder: `part-00000.parquet` and so on.
+    pub file: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// How many bytes it has.
+    pub bytes: u64,
+}
+
+pub(crate) fn part_name(range: usize) -> String {
+    format!("part-{range:05}.parquet")
+}
+
+fn is_part(name: &str) -> bool {
+    let number = name.strip_prefix("part-").and_then(|name| name.strip_suffix(".parquet"));
+    number.is_some_and(|number| number.len() >= 5 && number.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
+/// A folder in a store.
+pub(crate) struct Output {
+    store: Arc<dyn ObjectStore>,
+    folder: Path,
+    url: Url,
+    /// Whether there was a folder before the sort. Stores have no folders.
+    existed: bool,
+}
+
+impl Output {
+    /// Opens the folder of a URL, which need not exist.
+    pub(crate) fn open(url: &str, runtime: &RuntimeEnv) -> Result<Output> {
+        let url = Url::parse(url).map_err(|error| exec_datafusion_err!("{url}: {error}"))?;
+        let store = ObjectStoreUrl::parse(&url[..url::Position::BeforePath])?;
+        let folder =
+            Path::from_url_path(url.path()).map_err(|error| exec_datafusion_err!("{url}: {error}"))?;
+        let existed = url.to_file_path().is_ok_and(|folder| folder.exists());
+        Ok(Output { store: runtime.object_store(store)?, folder, url, existed })
+    }
+
+    pub(crate) fn store(&self) -> Arc<dyn ObjectStore> {
+        Arc::clone(&self.store)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> Path {
+        name.split('/').fold(self.folder.clone(), |path, part| path.join(part))
+    }
+
+    /// Marks an empty folder as that of the sort.
+    pub(crate) async fn begin(&self, sort: &str) -> Result<()> {
+        let first = self.store.list(Some(&self.folder)).try_next().await;
+        if let Some(name) = self.explained(first)?.and_then(|file| self.name(&file)) {
+            return exec_err!(
+                "{} is not empty: it has {}; name another folder{}",
+                self.url,
+                name,
+                match name.as_str() {
+                    UNFINISHED => ", unless no sort writes to this one any more: then delete it",
+                    _ => ", or delete this one",
+                }
+            );
+        }
+        let mark = PutPayload::from(sort.as_bytes().to_vec());
+        match self.store.put_opts(&self.path(UNFINISHED), mark, PutMode::Create.into()).await {
+            Err(object_store::Error::AlreadyExists { .. }) => {
+                exec_err!("another sort writes to {}; name another folder", self.url)
+            }
+            other => self.explained(other).map(drop),
+        }
+    }
+
+    /// Fails unless the sort still goes on.
+    pub(crate) async fn ensure_unfinished(&self, sort: &str) -> Result<()> {
+        let mark = match self.store.get(&self.path(UNFINISHED)).await {
+            Ok(mark) => self.explained(mark.bytes().await)?,
+            Err(object_store::Error::NotFound { .. }) => Default::default(),
+            Err(error) => return self.explained(Err(error)),
+        };
+        match mark == sort.as_bytes() {
+            true => Ok(()),
+            false => exec_err!(
+                "{} has no mark of this sort: the sort was stopped, or this executor does not share the folder with the program \
+                 that sorts",
+                self.url
+            ),
+        }
+    }
+
+    /// How many parts there are.
+    pub(crate) async fn part_count(&self) -> Result<usize> {
+        Ok(self.parts().await?.len())
+    }
+
+    /// Writes what is missing for a complete result: parts of ranges that no row fell in, and the manifest.
+    pub(crate) async fn finish(
+        &self,
+        sorted_by: String,
+        rows: &[Option<u64>],
+        schema: &SchemaRef,
+    ) -> Result<Manifest> {
+        for range in (0..rows.len()).filter(|&range| rows[range].is_none()) {
+            let empty = ArrowWriter::try_new(Vec::new(), Arc::clone(schema), None)?.into_inner()?;
+            self.explained(self.store.put(&self.path(&part_name(range)), empty.into()).await)?;
+        }
+        let mut written = self.parts().await?;
+        let mut parts = Vec::with_capacity(rows.len());
+        for (range, rows) in rows.iter().enumerate() {
+            let file = part_name(range);
+            let Some(bytes) = written.remove(&file) else {
+                return exec_err!(
+                    "an executor has written {file}, but it is not in {}; let all nodes share this folder, or use a store",
+                    self.url
+                );
+            };
+            parts.push(Part { file, rows: rows.unwrap_or(0), bytes });
+        }
+        // A task of an earlier sort, which was given up, may have finished its part since this one has begun.
+        for stray in written.keys() {
+            self.delete(stray).await?;
+        }
+        self.delete_litter();
+        let manifest = Manifest { sorted_by, rows: parts.iter().map(|part| part.rows).sum(), parts };
+        let json = serde_json::to_vec_pretty(&manifest).map_err(|e| DataFusionError::External(e.into()))?;
+        self.explained(self.store.put(&self.path(MANIFEST), json.into()).await)?;
+        self.delete(UNFINISHED).await?;
+        Ok(manifest)
+    }
+
+    /// Deletes what a failed sort has written.
+    pub(crate) async fn abandon(&self) -> Result<()> {
+        // First the mark, so that tasks that still run do not finish their parts. Then the manifest, which says that all is there.
+        self.delete(UNFINISHED).await?;
+        self.delete(MANIFEST).await?;
+        for part in self.parts().await?.keys() {
+            self.delete(part).await?;
+        }
+        self.delete_litter();
+        if let Ok(folder) = self.url.to_file_path() {
+            // There may be something in them now that is not ours.
+            let _ = std::fs::remove_dir(folder.join("_sortie"));
+            if !self.existed {
+                let _ = std::fs::remove_dir(folder);
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes a part that was finished after its sort had been given up.
+    pub(crate) async fn delete_if_given_up(&self, part: &str) -> Result<()> {
+        for mark in [UNFINISHED, MANIFEST] {
+            match self.store.head(&self.path(mark)).await {
+                Err(object_store::Error::NotFound { .. }) => (),
+                other => return self.explained(other).map(drop),
+            }
+        }
+        self.delete(part).await?;
+        if let Ok(folder) = self.url.to_file_path() {
+            let _ = std::fs::remove_dir(folder);
+        }
+        exec_err!("the sort to {} was given up", self.url)
+    }
+
+    /// Deletes a file of ours, if it is there.
+    async fn delete(&self, name: &str) -> Result<()> {
+        match self.store.delete(&self.path(name)).await {
+            Err(object_store::Error::NotFound { .. }) => Ok(()),
+            other => self.explained(other),
+        }
+    }
+
+    /// Deletes the unfinished files of executors that ended in the middle of a part. Stores have no such files.
+    fn delete_litter(&self) {
+        let Ok(folder) = self.url.to_file_path() else { return };
+        let Ok(files) = std::fs::read_dir(folder) else { return };
+        for file in files.flatten() {
+            let name = file.file_name();
+            if name.to_string_lossy().starts_with("part-") && name.to_string_lossy().contains(".parquet#") {
+                // An executor that turns out to be alive may have finished the file meanwhile.
+                let _ = std::fs::remove_file(file.path());
+            }
+        }
+    }
+
+    /// The parts in the folder, and their bytes. The folder was empty when the sort began.
+    async fn parts(&self) -> Result<BTreeMap<String, u64>> {
+        let files: Vec<_> = self.explained(self.store.list(Some(&self.folder)).try_collect().await)?;
+        let named = files.iter().filter_map(|file| Some((self.name(file)?, file.size)));
+        Ok(named.filter(|(name, _)| is_part(name)).collect())
+    }
+
+    /// The path of a file in the folder.
+    fn name(&self, file: &ObjectMeta) -> Option<String> {
+        let parts = file.location.prefix_match(&self.folder)?;
+        Some(parts.map(|part| part.as_ref().to_owned()).collect::<Vec<_>>().join("/"))
+    }
+
+    fn explained<T>(&self, result: object_store::Result<T>) -> Result<T> {
+        result.map_err(|error| DataFusionError::from(error).context(format!("in {}", self.url)))
+    }
+}

@@ -1,0 +1,66 @@
+//! What users do with a cluster.
+
+use std::time::Duration;
+
+use ballista::prelude::{SessionConfigExt, SessionContextExt};
+use datafusion::arrow::util::pretty::print_batches;
+use datafusion::error::Result;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::sql::parser::DFParser;
+use indicatif::ProgressBar;
+use sortie_ballista::{Progress, Sort};
+
+use crate::cli::SortOptions;
+use crate::cluster::session;
+
+/// Sorts a table, unless there is a reason to stop, and prints what was written.
+pub async fn sort(scheduler: &str, options: SortOptions, stop: impl Future<Output = String>) -> Result<()> {
+    let SortOptions { by, input, output, parts, .. } = options;
+    let sort = Sort { scheduler: format!("http://{scheduler}"), input, by, output, parts };
+    let spinner = spinner();
+    let tell = |progress| {
+        spinner.set_message(match progress {
+            Progress::Sampling => "drawing a sample".to_owned(),
+            Progress::Sorting { written: 0, .. } => "distributing rows".to_owned(),
+            Progress::Sorting { written, parts } => {
+                format!("sorting: {written} of {parts} parts are written")
+            }
+        })
+    };
+    let manifest = sort.run(tell, stop).await;
+    spinner.finish_and_clear();
+    let manifest = manifest?;
+    println!("{} rows in {} parts in {}", manifest.rows, manifest.parts.len(), sort.output);
+    Ok(())
+}
+
+/// Runs statements one after another, and prints the rows of each.
+pub async fn sql(scheduler: &str, statements: &str) -> Result<()> {
+    let state = session(SessionConfig::new_with_ballista())?;
+    let session = SessionContext::remote_with_state(&format!("http://{scheduler}"), state).await?;
+    let session = session.enable_url_table();
+    for statement in DFParser::parse_sql(statements)? {
+        let plan = session.state().statement_to_plan(statement).await?;
+        let spinner = spinner();
+        spinner.set_message("running");
+        let rows = async { session.execute_logical_plan(plan).await?.collect().await };
+        let rows = rows.await;
+        spinner.finish_and_clear();
+        let rows = rows?;
+        if !rows.is_empty() {
+            print_batches(&rows)?;
+        }
+    }
+    Ok(())
+}
+
+/// Shows on a terminal that something happens, and for how long.
+fn spinner() -> ProgressBar {
+    let style = indicatif::ProgressStyle::with_template("{spinner} {elapsed} {msg}");
+    let spinner = ProgressBar::new_spinner();
+    if let Ok(style) = style {
+        spinner.set_style(style);
+    }
+    spinner.enable_steady_tick(Duration::from_millis(200));
+    spinner
+}

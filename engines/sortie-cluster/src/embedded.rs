@@ -1,0 +1,66 @@
+//! [`Embedded`]: a cluster in this process.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use datafusion::error::{DataFusionError, Result};
+use futures::future;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use crate::cli::{ClusterOptions, ExecutorOptions};
+use crate::cluster::{host_and_port, no_scheduler, run_executor, serve_scheduler};
+
+/// The cluster that runs a command: one that there is, or a scheduler and an executor in this process.
+pub struct Embedded {
+    scheduler: String,
+    tasks: Vec<JoinHandle<Result<()>>>,
+}
+
+/// Nothing is lost between two parts of one process.
+const NO_TIMEOUT: u64 = 3600;
+
+impl Embedded {
+    pub async fn unless(options: &ClusterOptions) -> Result<Embedded> {
+        if let Some(scheduler) = &options.scheduler {
+            host_and_port(scheduler)?;
+            TcpStream::connect(scheduler).await.map_err(|error| no_scheduler(scheduler, error))?;
+            return Ok(Embedded { scheduler: scheduler.clone(), tasks: vec![] });
+        }
+        let bind = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let listener = TcpListener::bind((bind, 0)).await?;
+        let scheduler = listener.local_addr()?.to_string();
+        let executor = ExecutorOptions {
+            scheduler: scheduler.clone(),
+            bind,
+            host: None,
+            port: None,
+            resources: options.resources.clone(),
+        };
+        let tasks =
+            vec![tokio::spawn(serve_scheduler(listener, NO_TIMEOUT)), tokio::spawn(run_executor(executor))];
+        Ok(Embedded { scheduler, tasks })
+    }
+
+    /// Waits until a part of this process's cluster ends, which it does only if it fails. Returns why.
+    pub async fn ended(&mut self) -> DataFusionError {
+        if self.tasks.is_empty() {
+            return future::pending().await;
+        }
+        match future::select_all(&mut self.tasks).await.0 {
+            Ok(Ok(())) => DataFusionError::Execution("the cluster in this process has ended".to_owned()),
+            Ok(Err(error)) => error,
+            Err(error) => DataFusionError::ExecutionJoin(Box::new(error)),
+        }
+    }
+
+    /// Its address, as in `localhost:50050`.
+    pub fn scheduler(&self) -> &str {
+        &self.scheduler
+    }
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}

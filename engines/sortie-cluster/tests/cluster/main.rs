@@ -1,0 +1,9 @@
+//! The program `sortie-cluster` as users run it: its processes on this machine, compared with DataFusion.
+
+mod faults;
+mod refusals;
+mod s3;
+mod sorts;
+mod sql;
+mod support;
+mod tables;

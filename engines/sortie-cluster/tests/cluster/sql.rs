@@ -1,0 +1,38 @@
+//! SQL on a cluster.
+
+use crate::support::{Cluster, run};
+use crate::tables;
+
+#[test]
+fn queries_of_parquet_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("input");
+    tables::write(&input, 3, 3000);
+    let cluster = Cluster::start(2);
+    let table = input.to_str().unwrap();
+    let sql = |statement: &str| {
+        let outcome = run(&[
+            "sql",
+            &statement.replace("INPUT", &format!("'{table}/'")),
+            "--scheduler",
+            &cluster.address,
+        ]);
+        assert!(outcome.succeeded, "{outcome:?}");
+        outcome.out
+    };
+    let rows = sql("SELECT i FROM INPUT WHERE i IS NOT NULL ORDER BY i DESC");
+    let numbers = rows.lines().filter_map(|line| line.trim_matches(['|', ' ']).parse::<i64>().ok());
+    let numbers: Vec<i64> = numbers.collect();
+    assert!(numbers.len() > 2500 && numbers.is_sorted_by(|a, b| a >= b), "{rows}");
+
+    let both = sql("CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION INPUT; SELECT count(*) FROM t");
+    assert!(both.contains("3000"), "{both}");
+}
+
+#[test]
+fn one_process_answers_alone() {
+    let outcome = run(&["sql", "SELECT x FROM (VALUES (3), (1), (2)) AS t(x) ORDER BY x"]);
+    assert!(outcome.succeeded, "{outcome:?}");
+    let numbers: Vec<_> = outcome.out.lines().filter(|line| line.contains(['1', '2', '3'])).collect();
+    assert_eq!(numbers, ["| 1 |", "| 2 |", "| 3 |"]);
+}
