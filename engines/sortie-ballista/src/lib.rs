@@ -24,6 +24,7 @@ mod sample;
 mod sort;
 mod step;
 mod stores;
+mod table;
 mod write;
 
 pub use codec::SortieCodec;
@@ -31,3 +32,6 @@ pub use engine::SortieEngine;
 pub use output::{MANIFEST, Manifest, Part, UNFINISHED};
 pub use sort::{Progress, Sort};
 pub use stores::Stores;
+
+/// How large a message between the processes of a cluster may be. A plan names all files of a table and all cuts.
+pub const MESSAGE_BYTES: usize = 256 << 20;

@@ -9,26 +9,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ballista_core::extension::SessionConfigExt;
-use datafusion::arrow::array::AsArray;
-use datafusion::arrow::datatypes::{Schema, SchemaRef, UInt32Type, UInt64Type};
+use datafusion::arrow::array::{AsArray, RecordBatch};
+use datafusion::arrow::datatypes::{UInt32Type, UInt64Type};
 use datafusion::common::stats::Precision;
-use datafusion::common::{
-    Column, DataFusionError, Result, Statistics, exec_datafusion_err, exec_err, plan_err,
-};
-use datafusion::datasource::listing::ListingTableUrl;
-use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
-use datafusion::execution::SessionStateBuilder;
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::common::{Result, exec_datafusion_err, exec_err, plan_err};
 use datafusion::physical_expr::expressions;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
-use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, Partitioning};
-use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
-use futures::TryStreamExt;
-use object_store::{ObjectMeta, ObjectStore};
 use url::Url;
 
 use crate::cuts::{Cut, choose};
@@ -36,10 +24,11 @@ use crate::distribute::Distribute;
 use crate::job::Cluster;
 use crate::keys::{Key, ordering};
 use crate::output::{Manifest, Output};
-use crate::sample::{Sample, VARIABLE_WIDTH, sampled};
+use crate::range;
+use crate::sample::{Sample, sampled};
 use crate::step::{SortStepExec, Step};
+use crate::table::Table;
 use crate::write::Write;
-use crate::{Stores, range};
 
 /// Sorts a table in Parquet files to parts: files in one folder whose rows are in order over all of them.
 ///
@@ -47,7 +36,7 @@ use crate::{Stores, range};
 /// which sorts them, on disk if they do not fit in its memory, and writes one part. Where a key has more rows than a range, several
 /// parts have rows with this key. Equal rows come in any order.
 ///
-/// - Local paths mean the same files for all processes of the cluster. Otherwise the table is in a store: see [`Stores`].
+/// - Local paths mean the same files for all processes of the cluster. Otherwise the table is in a store: see [`Stores`](crate::Stores).
 /// - The keys of all rows are read twice, the other columns once. All rows are written to disk twice, and sent once.
 /// - The program that calls this keeps a sample in memory: 4,096 keys for each part.
 /// - The result is there as a whole or not at all: [`MANIFEST`](crate::MANIFEST) is written last. If the sort fails or is stopped,
@@ -102,20 +91,7 @@ pub enum Progress {
 const SAMPLED_PER_PART: u64 = 4096;
 const PART_BYTES: u64 = 256 << 20;
 const MOST_PARTS: u64 = 4096;
-/// How much of the input a task reads.
-const TASK_BYTES: u64 = 64 << 20;
-const FEWEST_TASKS: u64 = 8;
-const MOST_TASKS: u64 = 16_384;
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
-
-/// How large a message to the scheduler may be. A plan names all files of the table and all cuts.
-const MESSAGE_BYTES: usize = 256 << 20;
-
-/// How names of the files in a folder end.
-const PARQUET: &str = ".parquet";
-
-/// A table that is sorted, as the session knows it.
-const TABLE: &str = "input";
 
 impl Sort {
     /// Sorts the table. `progress` is told how far it is. When `stop` returns a reason, the sort fails with it.
@@ -136,7 +112,7 @@ impl Sort {
         let cluster = Cluster::new(self.scheduler.clone());
         let input = Input::open(self).await?;
         let folder = folder_url(&self.output)?;
-        let output = Output::open(&folder, &input.session.runtime_env())?;
+        let output = Output::open(&folder, &input.table.session.runtime_env())?;
         output.begin(&name).await?;
 
         let write = Write { folder, ranges: input.parts, sort: name };
@@ -145,7 +121,7 @@ impl Sort {
             reason = stop => Err(exec_datafusion_err!("{reason}")),
         };
         let finished = match written {
-            Ok(rows) => output.finish(self.by.clone(), &rows, &input.schema).await,
+            Ok(rows) => output.finish(self.by.clone(), &rows, &input.table.schema).await,
             Err(error) => Err(error),
         };
         let Err(error) = finished else { return finished };
@@ -158,30 +134,21 @@ impl Sort {
     }
 }
 
-/// A table that is sorted.
+/// A table, and the number of parts that it is sorted to.
 struct Input {
-    session: SessionContext,
-    schema: SchemaRef,
-    statistics: Arc<Statistics>,
-    keys: Vec<Key>,
+    table: Table,
     parts: u32,
 }
 
 impl Input {
     async fn open(sort: &Sort) -> Result<Input> {
-        let (url, extension) = table_url(&sort.input)?;
-        let (session, bytes) = session(&url, extension, &sort.input).await?;
-        let options = ParquetReadOptions::default().file_extension(extension);
-        session.register_table(TABLE, session.read_parquet(url, options).await?.into_view())?;
-        let schema = Arc::clone(session.table(TABLE).await?.schema().inner());
-        let keys = keys(&session, &sort.by).await?;
-        let parts = sort.parts.unwrap_or_else(|| bytes.div_ceil(PART_BYTES).clamp(1, MOST_PARTS) as u32);
-        if parts == 0 {
-            return plan_err!("a table cannot be sorted to 0 parts");
+        let table = Table::open(&sort.input, &sort.by).await?;
+        let parts =
+            sort.parts.unwrap_or_else(|| table.bytes.div_ceil(PART_BYTES).clamp(1, MOST_PARTS) as u32);
+        match parts {
+            0 => plan_err!("a table cannot be sorted to 0 parts"),
+            _ => Ok(Input { table, parts }),
         }
-        let plan = session.table(TABLE).await?.create_physical_plan().await?;
-        let statistics = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new())?;
-        Ok(Input { session, schema, statistics, keys, parts })
     }
 
     /// Runs both jobs, and returns the rows of each part that was written.
@@ -220,7 +187,7 @@ impl Input {
                 }
             }
         }
-        let (sorted, read) = (rows.iter().flatten().sum::<u64>() as usize, self.statistics.num_rows);
+        let (sorted, read) = (rows.iter().flatten().sum::<u64>() as usize, self.table.statistics.num_rows);
         if let Precision::Exact(read) = read
             && read != sorted
         {
@@ -234,145 +201,36 @@ impl Input {
         if self.parts == 1 {
             return Ok(vec![]);
         }
-        let places = self.keys.iter().map(|key| key.column as usize);
-        let columns = places.map(|place| Expr::Column(Column::from_name(self.schema.field(place).name())));
-        let scan = self.session.table(TABLE).await?.select(columns)?.create_physical_plan().await?;
-        let rows = self.statistics.num_rows.get_value().copied().unwrap_or(0) as u64;
-        let keys = self.keys.iter().enumerate().map(|(place, key)| Key { column: place as u32, ..*key });
+        let scan = self.table.scan_keys().await?;
+        let rows = self.table.statistics.num_rows.get_value().copied().unwrap_or(0) as u64;
+        let keys =
+            self.table.keys.iter().enumerate().map(|(place, key)| Key { column: place as u32, ..*key });
         let sample = Sample {
             keys: keys.collect(),
             every: rows / (SAMPLED_PER_PART * u64::from(self.parts)),
-            other_bytes: self.other_bytes(rows),
+            other_bytes: self.table.other_bytes(rows),
         };
         let plan = Arc::new(SortStepExec::new(Step::Sample(sample), scan));
         let sample: Vec<_> = self.run(cluster, plan).await?.iter().flat_map(sampled).collect();
         Ok(choose(&sample, self.parts as usize))
     }
 
-    /// The bytes of a row without its keys, about.
-    fn other_bytes(&self, rows: u64) -> u64 {
-        let is_key = |place| self.keys.iter().any(|key| key.column as usize == place);
-        let others = (0..self.schema.fields().len()).filter(|&place| !is_key(place));
-        others
-            .map(|place| match self.statistics.column_statistics[place].byte_size.get_value() {
-                Some(&bytes) => bytes as u64 / rows.max(1),
-                None => VARIABLE_WIDTH,
-            })
-            .sum()
-    }
-
     async fn sorting(&self, cuts: Vec<Cut>, write: Write) -> Result<Arc<dyn ExecutionPlan>> {
-        let scan = self.session.table(TABLE).await?.create_physical_plan().await?;
-        let distribute = Distribute { keys: self.keys.clone(), cuts, ranges: self.parts };
+        let scan = self.table.scan().await?;
+        let distribute = Distribute { keys: self.table.keys.clone(), cuts, ranges: self.parts };
         let labelled: Arc<dyn ExecutionPlan> =
             Arc::new(SortStepExec::new(Step::Distribute(distribute), scan));
-        let label = Arc::new(expressions::Column::new(range::LABEL, self.schema.fields().len()));
+        let label = Arc::new(expressions::Column::new(range::LABEL, self.table.schema.fields().len()));
         let partitioning = Partitioning::Hash(vec![label], self.parts as usize);
-        let order = ordering(&self.keys, &labelled.schema())?;
+        let order = ordering(&self.table.keys, &labelled.schema())?;
         let ranges = Arc::new(RepartitionExec::try_new(labelled, partitioning)?);
         let sorted = Arc::new(SortExec::new(order, ranges).with_preserve_partitioning(true));
         Ok(Arc::new(SortStepExec::new(Step::Write(write), sorted)))
     }
 
-    async fn run(
-        &self,
-        cluster: &Cluster,
-        plan: Arc<dyn ExecutionPlan>,
-    ) -> Result<Vec<datafusion::arrow::array::RecordBatch>> {
-        cluster.run(plan, &self.session.copied_config()).await
+    async fn run(&self, cluster: &Cluster, plan: Arc<dyn ExecutionPlan>) -> Result<Vec<RecordBatch>> {
+        cluster.run(plan, &self.table.session.copied_config()).await
     }
-}
-
-/// A session with as many tasks as the input needs, and the bytes of the input.
-async fn session(url: &str, extension: &str, input: &str) -> Result<(SessionContext, u64)> {
-    let stores = RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(Stores::default()));
-    let runtime = stores.build_arc()?;
-    let with_tasks = |tasks: u64, subfolders: bool| {
-        let config = SessionConfig::new_with_ballista()
-            .with_target_partitions(tasks as usize)
-            .set_bool("datafusion.execution.listing_table_ignore_subdirectory", !subfolders)
-            .with_ballista_grpc_client_max_message_size(MESSAGE_BYTES);
-        let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(&runtime));
-        SessionContext::new_with_state(builder.with_default_features().build())
-    };
-    let url = ListingTableUrl::parse(url)?;
-    let store = runtime.object_store(url.object_store())?;
-    let listed = async |subfolders| {
-        let state = with_tasks(FEWEST_TASKS, subfolders).state();
-        url.list_all_files(&state, store.as_ref(), extension).await?.try_collect::<Vec<_>>().await
-    };
-    let is_deeper = |file: &&ObjectMeta| file.location.parts_count() > url.prefix().parts_count() + 1;
-    if url.get_glob().is_none()
-        && let Some(deeper) = listed(true).await?.iter().find(is_deeper)
-    {
-        return exec_err!(
-            "{input}: {} is in a subfolder; a table is the files of one folder",
-            deeper.location
-        );
-    }
-    let files = listed(false).await?;
-    let [first, ..] = files.as_slice() else {
-        return exec_err!("{input}: there is no file whose name ends in .parquet");
-    };
-    let is_hidden =
-        |file: &&ObjectMeta| file.location.filename().is_some_and(|name| name.starts_with(['_', '.']));
-    if let Some(hidden) = files.iter().find(is_hidden) {
-        return exec_err!(
-            "{input}: {} has the name of an unfinished file; move it away, or rename it",
-            hidden.location
-        );
-    }
-    ensure_distinct_columns(store.as_ref(), first, input).await?;
-    let bytes = files.iter().map(|file| file.size).sum::<u64>();
-    Ok((with_tasks((bytes / TASK_BYTES).clamp(FEWEST_TASKS, MOST_TASKS), false), bytes))
-}
-
-/// Refuses a table with two columns of one name, of which DataFusion would read one.
-async fn ensure_distinct_columns(store: &dyn ObjectStore, file: &ObjectMeta, input: &str) -> Result<()> {
-    let metadata = DFParquetMetadata::new(store, file).fetch_metadata().await?;
-    let columns = metadata.file_metadata().schema_descr().root_schema().get_fields();
-    let mut names: Vec<_> = columns.iter().map(|column| column.name()).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => exec_err!("{input}: {} has two columns named `{}`; rename one", file.location, pair[0]),
-        None => Ok(()),
-    }
-}
-
-/// The columns of an ORDER BY. A column counts once, where it is first.
-async fn keys(session: &SessionContext, by: &str) -> Result<Vec<Key>> {
-    let wrong = |error: DataFusionError| error.context(format!("cannot sort by `{by}`"));
-    let query = format!("SELECT * FROM {TABLE} ORDER BY {by}");
-    let plan = session.state().create_logical_plan(&query).await.map_err(wrong)?;
-    let LogicalPlan::Sort(sort) = plan else {
-        return plan_err!("`{by}` is more than the keys of an ORDER BY, as in: a, b DESC NULLS LAST");
-    };
-    let schema: &Schema = sort.input.schema().as_arrow();
-    let mut keys: Vec<Key> = Vec::new();
-    for key in &sort.expr {
-        let Expr::Column(column) = &key.expr else {
-            return plan_err!("`{}` is no column; a table is sorted by its columns", key.expr);
-        };
-        let place = schema.index_of(&column.name)? as u32;
-        if keys.iter().all(|key| key.column != place) {
-            keys.push(Key { column: place, descending: !key.asc, nulls_first: key.nulls_first });
-        }
-    }
-    Ok(keys)
-}
-
-/// The URL of a table, and how its files' names end. A path that does not exist may be a pattern.
-fn table_url(input: &str) -> Result<(String, &'static str)> {
-    if Url::parse(input).is_ok() {
-        return Ok((input.to_owned(), PARQUET));
-    }
-    let path = std::path::absolute(input)?;
-    let url = match (path.is_dir(), path.exists()) {
-        (true, _) => Url::from_directory_path(&path).map(|url| (url.to_string(), PARQUET)),
-        (false, true) => Url::from_file_path(&path).map(|url| (url.to_string(), "")),
-        (false, false) => Ok((path.to_string_lossy().into_owned(), PARQUET)),
-    };
-    url.map_err(|()| exec_datafusion_err!("{input}: not a path"))
 }
 
 fn folder_url(output: &str) -> Result<String> {

@@ -25,7 +25,7 @@ pub(crate) struct Write {
     pub folder: String,
     #[prost(uint32, tag = "2")]
     pub ranges: u32,
-    /// What is in the folder's mark for as long as this sort goes on.
+    /// The name of the sort, which the folder's mark has while the sort runs.
     #[prost(string, tag = "3")]
     pub sort: String,
 }
@@ -135,7 +135,7 @@ impl PartWriter {
             self.memory.resize(self.parquet.memory_size());
             next = next_rows(&mut input).await?;
         }
-        // What is left then takes hardly any time.
+        // Finishing the file then only writes the footer.
         self.parquet.flush().await?;
         Ok(())
     }

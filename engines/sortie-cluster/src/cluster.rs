@@ -21,7 +21,7 @@ use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::prelude::SessionConfig;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 use log::info;
-use sortie_ballista::{SortieCodec, SortieEngine, Stores};
+use sortie_ballista::{MESSAGE_BYTES, SortieCodec, SortieEngine, Stores};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 
@@ -30,9 +30,6 @@ use crate::cli::{ExecutorOptions, SchedulerOptions};
 /// Executors ask for tasks. Where the scheduler hands them out, Ballista 55 forgets that an executor is free when it takes back
 /// the task of a stage whose input was lost, and a job then waits for ever.
 const POLICY: TaskSchedulingPolicy = TaskSchedulingPolicy::PullStaged;
-
-/// How large a message may be. A plan names all files of a table.
-const MESSAGE_BYTES: u32 = 256 << 20;
 
 /// Runs a scheduler until the process ends.
 pub async fn run_scheduler(options: SchedulerOptions) -> Result<()> {
@@ -51,9 +48,9 @@ pub async fn serve_scheduler(listener: TcpListener, executor_timeout: u64) -> Re
         bind_port: address.port(),
         external_host: address.ip().to_string(),
         scheduling_policy: POLICY,
-        grpc_server_max_decoding_message_size: MESSAGE_BYTES,
-        grpc_server_max_encoding_message_size: MESSAGE_BYTES,
-        grpc_client_max_message_size: MESSAGE_BYTES,
+        grpc_server_max_decoding_message_size: MESSAGE_BYTES as u32,
+        grpc_server_max_encoding_message_size: MESSAGE_BYTES as u32,
+        grpc_client_max_message_size: MESSAGE_BYTES as u32,
         executor_timeout_seconds: executor_timeout,
         expire_dead_executor_interval_seconds: executor_timeout.div_ceil(4).max(1),
         override_session_builder: Some(Arc::new(session)),
@@ -107,8 +104,8 @@ pub async fn run_executor(options: ExecutorOptions) -> Result<()> {
         task_scheduling_policy: POLICY,
         vcores: resources.tasks.unwrap_or(0).into(),
         memory_pool_size: resources.memory.map(|mib| mib << 20),
-        grpc_max_decoding_message_size: MESSAGE_BYTES,
-        grpc_max_encoding_message_size: MESSAGE_BYTES,
+        grpc_max_decoding_message_size: MESSAGE_BYTES as u32,
+        grpc_max_encoding_message_size: MESSAGE_BYTES as u32,
         work_dir: Some(folder),
         override_execution_engine: Some(Arc::new(SortieEngine::new())),
         override_runtime_producer: Some(runtime),

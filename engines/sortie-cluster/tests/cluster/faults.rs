@@ -41,31 +41,28 @@ fn has_part(output: &Path) -> bool {
     files.into_iter().any(|file| file.file_name().to_string_lossy().starts_with("part-"))
 }
 
-#[test]
-fn an_executor_that_is_killed_while_the_sample_is_drawn() {
-    let (outcome, exists) = sort_while(|cluster, client, _| {
-        client.until(|| cluster.jobs(0) == 1);
+/// Kills one of two executors once something is so.
+fn sort_though_one_is_killed(once: impl Fn(&Cluster, &Path) -> bool) {
+    let (outcome, exists) = sort_while(|cluster, client, output| {
+        client.until(|| once(cluster, output));
         cluster.executors[0].signal(Signal::KILL);
     });
     assert!(outcome.succeeded && exists, "{outcome:?}");
+}
+
+#[test]
+fn an_executor_that_is_killed_while_the_sample_is_drawn() {
+    sort_though_one_is_killed(|cluster, _| cluster.jobs(0) == 1);
 }
 
 #[test]
 fn an_executor_that_is_killed_while_rows_are_distributed() {
-    let (outcome, exists) = sort_while(|cluster, client, _| {
-        client.until(|| cluster.jobs(0) == 2);
-        cluster.executors[0].signal(Signal::KILL);
-    });
-    assert!(outcome.succeeded && exists, "{outcome:?}");
+    sort_though_one_is_killed(|cluster, _| cluster.jobs(0) == 2);
 }
 
 #[test]
 fn an_executor_that_is_killed_while_parts_are_written() {
-    let (outcome, exists) = sort_while(|cluster, client, output| {
-        client.until(|| has_part(output));
-        cluster.executors[0].signal(Signal::KILL);
-    });
-    assert!(outcome.succeeded && exists, "{outcome:?}");
+    sort_though_one_is_killed(|_, output| has_part(output));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is refused, and how it is said.
+//! Sorts that are refused, and their error messages.
 
 use std::fs;
 

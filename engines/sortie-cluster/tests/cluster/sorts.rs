@@ -49,21 +49,14 @@ fn one_process_sorts_alone() {
 }
 
 #[test]
-fn more_parts_than_rows() {
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("input"), folder.path().join("output"));
-    tables::write(&input, 1, 5);
-    sort_embedded(&input, "s", &output, "9");
-    assert_eq!(tables::check(&input, &output, "s").len(), 9);
-}
-
-#[test]
-fn a_table_without_rows() {
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("input"), folder.path().join("output"));
-    tables::write(&input, 1, 0);
-    sort_embedded(&input, "s", &output, "2");
-    assert_eq!(tables::check(&input, &output, "s").len(), 2);
+fn few_rows_or_none() {
+    for (rows, parts) in [(5, 9), (0, 2)] {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, output) = (folder.path().join("input"), folder.path().join("output"));
+        tables::write(&input, 1, rows);
+        sort_embedded(&input, "s", &output, &parts.to_string());
+        assert_eq!(tables::check(&input, &output, "s").len(), parts);
+    }
 }
 
 #[test]

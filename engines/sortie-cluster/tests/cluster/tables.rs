@@ -14,7 +14,7 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 use serde_json::Value;
 
-/// Writes random rows to so many files: the types that keys have, with nulls, NaN, and few values in some columns.
+/// Writes random rows to `files` files. The columns have the types of keys, with nulls and NaN. Some have few values.
 pub fn write(folder: &Path, files: usize, rows: usize) {
     std::fs::create_dir_all(folder).unwrap();
     for file in 0..files {
