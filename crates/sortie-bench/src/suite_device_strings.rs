@@ -255,9 +255,8 @@ mod tests {
     /// Runs on the test bench, which measures no time.
     #[test]
     fn wrong_places_are_told() {
-        let device = match sortie_simt::device(sortie_simt::Options::default()) {
-            Ok(device) => device,
-            Err(why) => return println!("skipped: {why}"),
+        let Some(device) = sortie_simt::or_skip(sortie_simt::device(sortie_simt::Options::default())) else {
+            return;
         };
         let rig = Rig::new(device.clone(), None);
         for set in [StringSet::Words, StringSet::ShortDna, StringSet::Urls] {

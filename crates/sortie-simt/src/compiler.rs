@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -177,13 +178,28 @@ struct Compiler {
     version: String,
 }
 
-/// `$CXX` if it is GCC, else `g++`.
+/// `$CXX` if it names GCC.
+fn chosen() -> Option<PathBuf> {
+    let chosen = PathBuf::from(env::var_os("CXX")?);
+    // The name of Clang, clang++, ends with that of GCC.
+    let name = chosen.file_name()?.to_string_lossy();
+    (name.contains("g++") && !name.contains("clang")).then_some(chosen)
+}
+
+/// Whether there is no compiler, rather than one that does not work: `$CXX` names none, and there is no `g++`.
+pub fn is_missing() -> bool {
+    let version = || Command::new(DEFAULT).arg("--version").output();
+    chosen().is_none() && version().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+const DEFAULT: &str = "g++";
+
+/// `$CXX` if it names GCC, else `g++`.
 fn compiler() -> Result<Compiler, Error> {
     static COMPILER: OnceLock<Result<Compiler, Error>> = OnceLock::new();
     COMPILER
         .get_or_init(|| {
-            let chosen = env::var_os("CXX").filter(|name| name.to_string_lossy().contains("g++"));
-            let path = PathBuf::from(chosen.unwrap_or("g++".into()));
+            let path = chosen().unwrap_or(DEFAULT.into());
             let version = output(Command::new(&path).args(["-dumpfullversion", "-dumpmachine"]))?;
             let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
             if major.is_none_or(|major| major < 12) {

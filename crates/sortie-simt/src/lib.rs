@@ -14,6 +14,8 @@
 //! - with [`Sanitizer::Address`]: errors that AddressSanitizer and UndefinedBehaviorSanitizer find. They report on
 //!   standard error and end the process.
 //!
+//! [`or_skip`] says which failures to make a device may skip a test.
+//!
 //! [`machine_code`] checks the machine code of the same kernels for GPUs.
 //!
 //! The test bench cannot detect reorderings of a weak memory model, or races with work on another stream.
@@ -24,6 +26,7 @@ pub mod machine_code;
 mod memory;
 mod places;
 mod runtime;
+mod skip;
 mod source;
 mod work;
 
@@ -33,6 +36,7 @@ use sortie_device::{Device, Error};
 
 pub use compiler::address_sanitizer;
 pub use runtime::Counts;
+pub use skip::or_skip;
 
 /// The properties of the simulated device, and what to check.
 #[derive(Debug, Clone)]

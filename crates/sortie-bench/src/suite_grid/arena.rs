@@ -276,10 +276,9 @@ mod tests {
 
     const N: usize = 5000;
 
-    /// The test bench. `None` if it is not available.
+    /// The test bench. `None` if the test is to be skipped.
     fn device() -> Option<Device> {
-        let device = sortie_simt::device(sortie_simt::Options::default());
-        device.map_err(|why| println!("skipped: {why}")).ok()
+        sortie_simt::or_skip(sortie_simt::device(sortie_simt::Options::default()))
     }
 
     fn drawn<K: BenchKey + Pod>(arena: &Arena, key: KeyType, shape: Shape) -> (Array<'_>, Vec<K>) {

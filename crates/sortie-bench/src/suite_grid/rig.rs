@@ -345,9 +345,8 @@ mod tests {
     /// Runs on the test bench, which measures no time.
     #[test]
     fn sortie_is_found_right() {
-        let device = match sortie_simt::device(sortie_simt::Options::default()) {
-            Ok(device) => device,
-            Err(why) => return println!("skipped: {why}"),
+        let Some(device) = sortie_simt::or_skip(sortie_simt::device(sortie_simt::Options::default())) else {
+            return;
         };
         let (n, key) = (2000, KeyType::F32);
         let rig = Rig::new(&device, None, n, 4 * n).unwrap();

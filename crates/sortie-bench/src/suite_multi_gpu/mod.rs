@@ -79,15 +79,15 @@ mod tests {
     use super::*;
     use crate::report::Outcome;
 
-    /// Simulated devices, if the test bench is available.
+    /// Simulated devices. `None` if the test is to be skipped.
     fn devices(count: usize) -> Option<Rc<Vec<Device>>> {
-        let device = |_| sortie_simt::device(sortie_simt::Options::default());
-        (0..count).map(device).collect::<Result<_, _>>().map(Rc::new).ok()
+        let device = |_| sortie_simt::or_skip(sortie_simt::device(sortie_simt::Options::default()));
+        (0..count).map(device).collect::<Option<_>>().map(Rc::new)
     }
 
     #[test]
     fn cases_are_of_all_devices() {
-        let Some(devices) = devices(4) else { return println!("skipped: there is no test bench") };
+        let Some(devices) = devices(4) else { return };
         let described: Vec<_> = of_devices(&devices, Some(1000)).iter().map(|case| case.describe()).collect();
         assert_eq!(described[0], "links of 4 devices: one way, both ways, all to all");
         let several = "sortie, one device, sortie, 2 devices, sortie, 3 devices, sortie, 4 devices";
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn links_of_simulated_devices() {
-        let Some(devices) = devices(3) else { return println!("skipped: there is no test bench") };
+        let Some(devices) = devices(3) else { return };
         let Outcome::Timed(rows) = Links::of(devices, 1 << 16).measure(1, 1).unwrap() else {
             panic!("they are timed")
         };

@@ -251,9 +251,8 @@ mod tests {
     /// Runs the checks that use the device without a `Sorter`, on the simulated device.
     #[test]
     fn the_bench_is_well() {
-        let device = match sortie_simt::device(sortie_simt::Options::default()) {
-            Ok(device) => device,
-            Err(why) => return println!("skipped: {why}"),
+        let Some(device) = sortie_simt::or_skip(sortie_simt::device(sortie_simt::Options::default())) else {
+            return;
         };
         let chosen = Chosen { ordinal: 0, descending: false, nans: Nans::Last };
         let sorter = || chosen.builder(Engine::Cpu).build().unwrap();

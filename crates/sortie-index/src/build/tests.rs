@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use sortie::gpu::Gpu;
 use sortie::{Algorithm, Order, Sorter};
-use sortie_simt::Options;
+use sortie_simt::{Options, or_skip};
 
 use super::{Builder, Pipeline, Sort, SortKeys, Summary, prepare_with};
 use crate::documents::{Document, Item, Source};
@@ -110,10 +110,8 @@ fn build_on(gpu: &Arc<Gpu>, algorithm: Algorithm, overlapped: bool, memory: u64,
 
 #[test]
 fn a_gpu_gives_the_same_index_and_in_place_half_the_runs() {
-    let gpu = match sortie_simt::device(Options::default()) {
-        Ok(device) => Arc::new(Gpu::new(device)),
-        Err(why) => return println!("skipped: {why}"),
-    };
+    let Some(device) = or_skip(sortie_simt::device(Options::default())) else { return };
+    let gpu = Arc::new(Gpu::new(device));
     let folder = tempfile::tempdir().unwrap();
     let (one, other) = (folder.path().join("one"), folder.path().join("other"));
     Builder::default().pipeline(Pipeline::Cpu).build_from(whole(&many()), &one).unwrap();

@@ -4,7 +4,7 @@
 use sortie::{Bound, Error};
 use sortie_device::{Buffer, Stream};
 use sortie_papers::Papers;
-use sortie_simt::Options;
+use sortie_simt::{Options, or_skip};
 
 use crate::one_array::{SORTS, Sort};
 use crate::support::{keys, on_bench};
@@ -38,6 +38,7 @@ fn of_one(options: Options, test: impl Fn(&Papers)) {
 /// The first launch, copy or fill fails, then the second, and so on.
 #[test]
 fn work_that_fails_is_an_error_and_the_sort_works_afterwards() {
+    let Some(_) = or_skip(sortie_simt::device(Options::default())) else { return };
     for (name, sort) in SORTS {
         // The first operation copies the keys to the device.
         let done = (1..).find(|&failing| {
@@ -57,7 +58,7 @@ fn work_that_fails_is_an_error_and_the_sort_works_afterwards() {
             });
             done.get()
         });
-        assert!(done > Some(3) || sortie_simt::device(Options::default()).is_err(), "{name} has no steps");
+        assert!(done > Some(3), "{name} has no steps");
     }
 }
 

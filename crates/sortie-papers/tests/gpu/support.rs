@@ -2,7 +2,7 @@
 
 use sortie_device::Device;
 use sortie_papers::Papers;
-use sortie_simt::{Options, Sanitizer};
+use sortie_simt::{Options, Sanitizer, or_skip};
 
 /// Runs a test on the test bench, with the race detector, and on the first CUDA device.
 pub fn on_each(test: impl Fn(&Papers)) {
@@ -14,9 +14,8 @@ pub fn on_each(test: impl Fn(&Papers)) {
 }
 
 pub fn on_bench(options: Options, test: impl Fn(&Papers)) {
-    match sortie_simt::device(options) {
-        Ok(device) => test(&Papers::new(device)),
-        Err(why) => println!("skipped on the bench: {why}"),
+    if let Some(device) = or_skip(sortie_simt::device(options)) {
+        test(&Papers::new(device));
     }
 }
 

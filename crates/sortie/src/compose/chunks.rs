@@ -188,7 +188,7 @@ fn taken<'a>(from: &mut &'a mut [MaybeUninit<u8>], count: usize) -> &'a mut [May
 
 #[cfg(test)]
 mod tests {
-    use sortie_simt::Options;
+    use sortie_simt::{Options, or_skip};
 
     use super::*;
     use crate::gpu::HostPayload;
@@ -197,11 +197,14 @@ mod tests {
 
     /// Runs a test on this number of devices, each of which has memory for a part of the test's array.
     fn on_small_benches(count: usize, test: impl FnOnce(&[Arc<Gpu>])) {
-        let bench = |_| sortie_simt::device(Options { memory: 1 << 20, ..Options::default() });
-        match (0..count).map(|i| Ok(Arc::new(Gpu::new(bench(i)?)))).collect::<Result<Vec<_>, Error>>() {
-            Ok(gpus) => test(&gpus),
-            Err(why) => println!("skipped: {why}"),
+        if let Some(gpus) = benches(count, Options { memory: 1 << 20, ..Options::default() }) {
+            test(&gpus);
         }
+    }
+
+    fn benches(count: usize, options: Options) -> Option<Vec<Arc<Gpu>>> {
+        let bench = |_| or_skip(sortie_simt::device(options.clone()));
+        (0..count).map(bench).map(|device| Some(Arc::new(Gpu::new(device?)))).collect()
     }
 
     fn compare<K: Key + Copy>(gpus: &[Arc<Gpu>], keys: &[K], order: Order) {
@@ -306,14 +309,8 @@ mod tests {
         let mut sorted = before.clone();
         sorted.sort_unstable();
         for failing in 0.. {
-            let bench = |_| {
-                let options = Options { memory: 1 << 20, failing: Some(failing), ..Options::default() };
-                Ok(Arc::new(Gpu::new(sortie_simt::device(options)?)))
-            };
-            let gpus: Vec<_> = match (0..2).map(bench).collect::<Result<_, sortie_device::Error>>() {
-                Ok(gpus) => gpus,
-                Err(why) => return println!("skipped: {why}"),
-            };
+            let options = Options { memory: 1 << 20, failing: Some(failing), ..Options::default() };
+            let Some(gpus) = benches(2, options) else { return };
             let (mut keys, mut payload) = (before.clone(), before.clone());
             let moved = HostPayload::of_pod(&mut payload).map(|payload| (payload, true));
             let array = HostArray::Sorted { keys: &mut keys, payload: moved };

@@ -1,6 +1,6 @@
 //! Code that tests of sorts of host data share.
 
-use sortie_simt::Options;
+use sortie_simt::{Options, or_skip};
 
 use super::{Allowed, Gpu};
 use crate::key::{Code, Form};
@@ -8,16 +8,15 @@ use crate::{Bound, Error, Report, TotalOrder};
 
 pub(crate) const ALLOWED: Allowed = Allowed { threads: 2, memory_limit: u64::MAX };
 
-/// Runs a test on the test bench, if it is available.
+/// Runs a test on the test bench.
 pub(crate) fn on_bench(test: impl FnOnce(&Gpu)) {
     on_bench_of(Options::default(), test);
 }
 
 /// The same with other options.
 pub(crate) fn on_bench_of(options: Options, test: impl FnOnce(&Gpu)) {
-    match sortie_simt::device(options) {
-        Ok(device) => test(&Gpu::new(device)),
-        Err(why) => println!("skipped: {why}"),
+    if let Some(device) = or_skip(sortie_simt::device(options)) {
+        test(&Gpu::new(device));
     }
 }
 

@@ -135,7 +135,7 @@ pub(crate) fn give_up() {
 #[cfg(test)]
 mod tests {
     use sortie_device::rates::Rates;
-    use sortie_simt::Options;
+    use sortie_simt::{Options, or_skip};
 
     use super::*;
     use crate::{Algorithm, Engine, Ran, Report, Segments, Sorter};
@@ -181,8 +181,7 @@ mod tests {
         let (on_cpu, on_gpu) = (vec![(Ran::Cpu, "finish")], vec![(Ran::Cuda, "finish")]);
         assert_eq!(sorted(auto(), keys.len()), on_cpu, "nobody has opted in");
 
-        let bench = sortie_simt::device(Options::default());
-        let Ok(device) = bench else { return println!("skipped: {bench:?}") };
+        let Some(device) = or_skip(sortie_simt::device(Options::default())) else { return };
         let gpu = Arc::new(Gpu::new(device));
         set(Some(known(&gpu)));
         assert_eq!(sorted(auto(), keys.len() - 4), on_cpu, "too little to think of a GPU");

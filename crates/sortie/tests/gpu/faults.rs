@@ -4,7 +4,7 @@
 use sortie::gpu::{Gpu, Offsets, Pending, Strings};
 use sortie::{Bound, Error, Order};
 use sortie_device::{Buffer, Stream, View};
-use sortie_simt::Options;
+use sortie_simt::{Options, or_skip};
 
 /// Keys of 32 bits, or half as many of 64: enough to be distributed on one multiprocessor.
 const WORDS: usize = (1 << 15) + 4;
@@ -129,13 +129,7 @@ fn sorted(sort: Sort) -> Option<Content> {
 }
 
 fn gpu(options: Options) -> Option<Gpu> {
-    match sortie_simt::device(Options { multiprocessors: 1, ..options }) {
-        Ok(device) => Some(Gpu::new(device)),
-        Err(why) => {
-            println!("skipped on the bench: {why}");
-            None
-        }
-    }
+    or_skip(sortie_simt::device(Options { multiprocessors: 1, ..options })).map(Gpu::new)
 }
 
 /// Checks that all memory of the engine and of the data is freed once both are dropped.

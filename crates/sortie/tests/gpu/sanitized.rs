@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sortie::Order;
 use sortie::gpu::Gpu;
 use sortie::gpus::Gpus;
-use sortie_simt::{Options, Sanitizer};
+use sortie_simt::{Options, Sanitizer, or_skip};
 
 use crate::support::{cut, keys, on_bench};
 use crate::{bitonic, devices, large, segments, strings};
@@ -42,15 +42,10 @@ fn child() {
 
 #[test]
 fn nothing_is_found() {
-    match sortie_simt::address_sanitizer() {
-        Ok(mut command) => {
-            let arguments = ["sanitized::child", "--exact", "--nocapture"];
-            let output = command.args(arguments).env(CHILD, "1").output().unwrap();
-            let text = [output.stdout, output.stderr]
-                .map(|text| String::from_utf8_lossy(&text).into_owned())
-                .concat();
-            assert!(output.status.success() && text.contains("all sorted"), "{text}");
-        }
-        Err(why) => println!("skipped: {why}"),
-    }
+    let Some(mut command) = or_skip(sortie_simt::address_sanitizer()) else { return };
+    let arguments = ["sanitized::child", "--exact", "--nocapture"];
+    let output = command.args(arguments).env(CHILD, "1").output().unwrap();
+    let text =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    assert!(output.status.success() && text.contains("all sorted"), "{text}");
 }

@@ -4,7 +4,7 @@ use sortie::gpu::{DeviceSegments, Gpu, Pending};
 use sortie::request::Beside;
 use sortie::{Bound, Error, Order};
 use sortie_device::{Buffer, Stream, View};
-use sortie_simt::{Bench, Calls, Options};
+use sortie_simt::{Bench, Calls, Options, or_skip};
 
 use super::support::cuda;
 
@@ -143,9 +143,7 @@ fn calls() -> Vec<Call> {
 const SIZES: [usize; 3] = [1000, 5000, (1 << 15) + 4];
 
 fn bench() -> Option<Bench> {
-    Bench::new(Options { multiprocessors: 1, ..Options::default() })
-        .inspect_err(|why| println!("skipped on the bench: {why}"))
-        .ok()
+    or_skip(Bench::new(Options { multiprocessors: 1, ..Options::default() }))
 }
 
 fn on_each(test: impl Fn(&Gpu)) {

@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use sortie::gpu::Gpu;
 use sortie_device::Device;
-use sortie_simt::{Options, Sanitizer};
+use sortie_simt::{Options, Sanitizer, or_skip};
 
 /// Runs a test on the test bench, with a check for races, and on the first CUDA device.
 pub fn on_each(test: impl Fn(&Gpu)) {
@@ -15,9 +15,8 @@ pub fn on_each(test: impl Fn(&Gpu)) {
 }
 
 pub fn on_bench(options: Options, test: impl Fn(&Gpu)) {
-    match sortie_simt::device(options) {
-        Ok(device) => test(&Gpu::new(device)),
-        Err(why) => println!("skipped on the bench: {why}"),
+    if let Some(device) = or_skip(sortie_simt::device(options)) {
+        test(&Gpu::new(device));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tests on simulated devices.
 
 use sortie_device::{Buffer, Stream};
-use sortie_simt::{Options, Sanitizer};
+use sortie_simt::{Options, Sanitizer, or_skip};
 
 use super::split::Cut;
 use super::*;
@@ -12,14 +12,8 @@ use crate::{Nans, Sorter};
 
 /// Engines on this number of devices. `None` if there is no test bench.
 fn devices(count: usize, options: Options) -> Option<Gpus> {
-    let bench = |_| sortie_simt::device(options.clone()).map(|device| Arc::new(Gpu::new(device)));
-    match (0..count).map(bench).collect() {
-        Ok(gpus) => Some(Gpus::new(gpus).unwrap()),
-        Err(why) => {
-            println!("skipped: {why}");
-            None
-        }
-    }
+    let bench = |_| or_skip(sortie_simt::device(options.clone())).map(|device| Arc::new(Gpu::new(device)));
+    Some(Gpus::new((0..count).map(bench).collect::<Option<_>>()?).unwrap())
 }
 
 fn options() -> Options {

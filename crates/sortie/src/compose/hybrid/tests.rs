@@ -1,6 +1,6 @@
 use std::cell::RefCell;
 
-use sortie_simt::Options;
+use sortie_simt::{Options, or_skip};
 
 use super::*;
 use crate::compose::tuning::HYBRID_SAMPLE;
@@ -147,9 +147,10 @@ fn whatever_fails_loses_no_payload() {
     in_order.sort_unstable();
     let (mut untouched, mut unspecified) = (0, 0);
     for failing in 0.. {
-        let device = match sortie_simt::device(Options { failing: Some(failing), ..Options::default() }) {
-            Ok(device) => device,
-            Err(why) => return println!("skipped: {why}"),
+        let Some(device) =
+            or_skip(sortie_simt::device(Options { failing: Some(failing), ..Options::default() }))
+        else {
+            return;
         };
         let (gpu, mut keys) = (Gpu::new(device), before.clone());
         let mut boxes: Vec<Box<u32>> = before.iter().copied().map(Box::new).collect();

@@ -116,7 +116,7 @@ impl Transport {
 
 #[cfg(test)]
 mod tests {
-    use sortie_simt::Options;
+    use sortie_simt::{Options, or_skip};
 
     use super::*;
 
@@ -143,19 +143,15 @@ mod tests {
         let before: Vec<u8> = (0..3_000_001).map(|_| random.u8(..)).collect();
         for lanes in lanes {
             for failing in 0.. {
-                let device =
-                    match sortie_simt::device(Options { failing: Some(failing), ..Options::default() }) {
-                        Ok(device) => device,
-                        Err(why) => return println!("skipped: {why}"),
-                    };
+                let options = Options { failing: Some(failing), ..Options::default() };
+                let Some(device) = or_skip(sortie_simt::device(options)) else { return };
                 if let Ok(back) = there_and_back(&Gpu::new(device), lanes, &before) {
                     assert!(back == before, "{lanes:?}");
                     assert!(failing > 3, "{failing} points");
                     break;
                 }
             }
-            let Ok(device) = sortie_simt::device(Options::default()) else { return };
-            let gpu = Gpu::new(device);
+            let gpu = Gpu::new(sortie_simt::device(Options::default()).unwrap());
             for length in [0, 1, LEAST_PIECE_BYTES - 1, LEAST_PIECE_BYTES + 1, 1_000_000] {
                 assert!(there_and_back(&gpu, lanes, &before[..length]).unwrap() == before[..length]);
             }

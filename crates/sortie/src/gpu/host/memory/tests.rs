@@ -1,6 +1,6 @@
 //! Plans, and sorts on the test bench that run out of memory at every step.
 
-use sortie_simt::{Options, SHARED_48K, Sanitizer};
+use sortie_simt::{Options, SHARED_48K, Sanitizer, or_skip};
 
 use super::*;
 use crate::gpu::host::segments::{self, Allowed, HostPayload};
@@ -51,8 +51,9 @@ fn chunks_hold_every_segment_once() {
 
 #[test]
 fn plans_shrink_before_they_fail() {
-    let bench = sortie_simt::device(Options { memory: 1 << 40, ..Options::default() });
-    let Ok(device) = bench else { return println!("skipped: {bench:?}") };
+    let Some(device) = or_skip(sortie_simt::device(Options { memory: 1 << 40, ..Options::default() })) else {
+        return;
+    };
     const MIB: u64 = 1 << 20;
     let reserve = |keys: usize, length: usize, limit: u64| {
         let request = request(Segments::Length(length), keys, 4);
@@ -145,8 +146,7 @@ fn bits(keys: &[f32]) -> &[u32] {
 #[test]
 fn limits_are_kept_and_exact() {
     let options = Options { sanitizer: Sanitizer::Race, ..Options::default() };
-    let bench = sortie_simt::device(options);
-    let Ok(device) = bench else { return println!("skipped: {bench:?}") };
+    let Some(device) = or_skip(sortie_simt::device(options)) else { return };
     let gpu = Gpu::new(device);
     let free = gpu.device().free_memory().unwrap();
     for (name, offsets, length) in jobs() {
@@ -192,8 +192,9 @@ fn small_devices_sort_or_say_what_is_missing() {
         let mut memory = 2 << 20;
         let mut sorts = 0;
         while memory > 0 {
-            let bench = sortie_simt::device(Options { memory, ..Options::default() });
-            let Ok(device) = bench else { return println!("skipped: {bench:?}") };
+            let Some(device) = or_skip(sortie_simt::device(Options { memory, ..Options::default() })) else {
+                return;
+            };
             let mut keys = unsorted.clone();
             match sort(&Gpu::new(device), &mut keys, &offsets, length, u64::MAX) {
                 Ok(_) => {
@@ -219,8 +220,10 @@ fn an_allocation_that_fails_leaves_the_keys() {
         let (unsorted, sorted) = keys(&offsets);
         let mut refusals = Vec::new();
         for allocations in 0.. {
-            let bench = sortie_simt::device(Options { allocations, ..Options::default() });
-            let Ok(device) = bench else { return println!("skipped: {bench:?}") };
+            let Some(device) = or_skip(sortie_simt::device(Options { allocations, ..Options::default() }))
+            else {
+                return;
+            };
             let mut keys = unsorted.clone();
             match sort(&Gpu::new(device), &mut keys, &offsets, length, u64::MAX) {
                 Ok(_) => {
@@ -246,8 +249,7 @@ fn an_allocation_that_fails_leaves_the_keys() {
 /// Chunks are in flight at the same time, and slots are used again.
 #[test]
 fn chunks_overlap() {
-    let bench = sortie_simt::device(Options::default());
-    let Ok(device) = bench else { return println!("skipped: {bench:?}") };
+    let Some(device) = or_skip(sortie_simt::device(Options::default())) else { return };
     let gpu = Gpu::new(device);
     let mut random = fastrand::Rng::with_seed(5);
     let mut keys: Vec<u64> = (0..1_700_000).map(|_| random.u64(..)).collect();
@@ -264,8 +266,9 @@ fn chunks_overlap() {
 /// Device memory for a call on data that is already there.
 #[test]
 fn scratch_that_does_not_fit_is_refused_with_both_numbers() {
-    let bench = sortie_simt::device(Options { memory: 100_000, ..Options::default() });
-    let Ok(device) = bench else { return println!("skipped: {bench:?}") };
+    let Some(device) = or_skip(sortie_simt::device(Options { memory: 100_000, ..Options::default() })) else {
+        return;
+    };
     let gpu = Gpu::new(device.clone());
     let stream = device.stream().unwrap();
     let unsorted: Vec<u32> = (0..15_000u32).rev().collect();
@@ -299,8 +302,11 @@ fn work_that_fails_leaves_segments_permuted() {
     for (name, offsets, length) in jobs() {
         let (unsorted, sorted) = keys(&offsets);
         for failing in 0.. {
-            let bench = sortie_simt::device(Options { failing: Some(failing), ..Options::default() });
-            let Ok(device) = bench else { return println!("skipped: {bench:?}") };
+            let Some(device) =
+                or_skip(sortie_simt::device(Options { failing: Some(failing), ..Options::default() }))
+            else {
+                return;
+            };
             let free = device.free_memory();
             let gpu = Gpu::new(device);
             let mut keys = unsorted.clone();
@@ -375,8 +381,7 @@ fn what_fails_leaves_one_array() {
         let mut refused = 0;
         for allocations in 0..16 {
             let options = Options { allocations, multiprocessors: 1, ..Options::default() };
-            let bench = sortie_simt::device(options);
-            let Ok(device) = bench else { return println!("skipped: {bench:?}") };
+            let Some(device) = or_skip(sortie_simt::device(options)) else { return };
             let free = device.free_memory();
             let gpu = Gpu::new(device);
             let mut arrays = unsorted.clone();
