@@ -5,6 +5,7 @@
 
 mod recorder;
 mod report;
+mod significant;
 mod snapshot;
 
 use std::env;
@@ -74,9 +75,7 @@ pub fn check<G, E: Debug>(sorts: &[Sort<G, E>], engine: fn(Device) -> G, known: 
                 job.compile(toolkit, report)
             }
             (_, Some(report)) => Compiled { job, seconds: None, functions: Ok(report) },
-            (_, None) => {
-                Compiled { job, seconds: None, functions: Err(format!("no report in {}", file.display())) }
-            }
+            (_, None) => Compiled { job, seconds: None, functions: Err(Unknown::NoReport) },
         }
     };
     let compiled: Vec<Compiled> = jobs.into_par_iter().map(report).collect();
@@ -84,9 +83,10 @@ pub fn check<G, E: Debug>(sorts: &[Sort<G, E>], engine: fn(Device) -> G, known: 
     let faults = faults(&compiled, known);
     assert!(
         faults.is_empty(),
-        "{} faults; add a necessary spill to the known ones; CONTRIBUTING.md says how to compile what has no \
+        "{} faults in {}; add a necessary spill to the known ones; CONTRIBUTING.md says how to compile what has no \
          report:\n{}",
         faults.len(),
+        file.display(),
         faults.join("\n")
     );
     if toolkit.is_some() {
@@ -162,8 +162,16 @@ struct Compiled {
     job: Job,
     /// The seconds in NVRTC and in ptxas, if it was compiled now.
     seconds: Option<[f64; 2]>,
-    /// The report of ptxas, or the error messages of NVRTC or ptxas.
-    functions: Result<Vec<Function>, String>,
+    /// The report of ptxas.
+    functions: Result<Vec<Function>, Unknown>,
+}
+
+/// Why nothing is known about a program.
+enum Unknown {
+    /// The file has no report, and the program was not compiled.
+    NoReport,
+    /// What NVRTC or ptxas said, or how its report differs from the file's.
+    Failed(String),
 }
 
 impl Job {
@@ -178,9 +186,9 @@ impl Job {
         let ptx = cuda::ptx(&self.recorded.program, self.architecture.capability);
         let translated = start.elapsed().as_secs_f64();
         let functions = ptx.map_err(|error| error.to_string()).and_then(|ptx| self.assemble(&ptx, toolkit));
-        let functions = functions.and_then(|found| match expected {
+        let functions = functions.map_err(Unknown::Failed).and_then(|found| match expected {
             Some(expected) if expected != found => {
-                Err(format!("the file has {expected:?}, ptxas reports {found:?}"))
+                Err(Unknown::Failed(format!("the file has {expected:?}, ptxas reports {found:?}")))
             }
             _ => Ok(found),
         });
@@ -230,8 +238,8 @@ fn spilled_bytes(function: &Function) -> usize {
     function.spilled.iter().sum()
 }
 
-/// All faults: programs that did not compile, unknown spills, too much shared memory, and known exceptions that no
-/// longer occur.
+/// All faults: programs without a report, programs that did not compile, unknown spills, too much shared memory, and
+/// known exceptions that no longer occur.
 fn faults(compiled: &[Compiled], known: &[Known]) -> Vec<String> {
     let known: Vec<_> = known
         .iter()
@@ -240,14 +248,24 @@ fn faults(compiled: &[Compiled], known: &[Known]) -> Vec<String> {
         .collect();
     let mut met = vec![false; known.len()];
     let mut faults = Vec::new();
+    let mut missing = Vec::new();
     for Compiled { job, functions, .. } in compiled {
         let Job { sort, architecture, recorded } = job;
         let (name, on, limit) = (&recorded.program.name, architecture.name, architecture.shared);
         let mut fault = |what: String| faults.push(format!("{name} on {on} ({sort}): {what}"));
         let functions = match functions {
             Ok(functions) => functions,
-            Err(why) => {
-                fault(why.trim().into());
+            Err(unknown) => {
+                match unknown {
+                    Unknown::NoReport => missing.push(format!("{name} on {on}")),
+                    Unknown::Failed(why) => fault(why.trim().into()),
+                }
+                // It may spill as before.
+                let may_spill = known
+                    .iter()
+                    .zip(&mut met)
+                    .filter(|((program, there, ..), _)| program == name && *there == on);
+                may_spill.for_each(|(_, met)| *met = true);
                 continue;
             }
         };
@@ -273,6 +291,9 @@ fn faults(compiled: &[Compiled], known: &[Known]) -> Vec<String> {
                 Some(_) => {}
             }
         }
+    }
+    if let Some(first) = missing.first() {
+        faults.push(format!("no report on {} programs, such as {first}", missing.len()));
     }
     for ((program, on, bytes, _), _) in known.iter().zip(met).filter(|(_, met)| !met) {
         faults.push(format!(
@@ -311,7 +332,7 @@ mod tests {
         only(of(compiled(0, spilled()), &[]), "spills 20 bytes, but 0 are known");
         only(of(compiled(0, Function { registers: None, ..plain() }), &[]), "does not report on sort");
         only(
-            of(Compiled { functions: Err("no".into()), ..compiled(0, plain()) }, &[]),
+            of(Compiled { functions: Err(Unknown::Failed("no".into())), ..compiled(0, plain()) }, &[]),
             "sort-4 on sm_80 (u32): no",
         );
 
@@ -324,5 +345,15 @@ mod tests {
         only(of(compiled(0, plain()), TWENTY), "remove its 20 bytes from the known ones");
         const ELSEWHERE: &[Known] = &[Known { reason: "why", programs: &[("sort-4", &[("sm_90", 20)])] }];
         assert_eq!(faults(&[compiled(0, spilled())], ELSEWHERE).len(), 2);
+    }
+
+    #[test]
+    fn a_missing_report_is_not_a_spill_that_is_gone() {
+        const KNOWN: &[Known] = &[Known { reason: "why", programs: &[("sort-4", &[("sm_80", 20)])] }];
+        let without = |unknown| Compiled { functions: Err(unknown), ..compiled(0, Function::default()) };
+        let missing = [without(Unknown::NoReport), without(Unknown::NoReport)];
+        assert_eq!(faults(&missing, KNOWN), ["no report on 2 programs, such as sort-4 on sm_80"]);
+        let failed = [without(Unknown::Failed("no".into()))];
+        assert_eq!(faults(&failed, KNOWN), ["sort-4 on sm_80 (u32): no"]);
     }
 }

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use sortie_device::{Program, cuda};
 
 use super::report::Function;
+use super::significant::significant;
 use super::{Architecture, Job};
 
 /// Reports on programs, by their keys.
@@ -85,7 +86,7 @@ fn line(text: &mut String, on: &str, columns: [&str; 8]) {
     );
 }
 
-/// A digest of everything that determines the machine code, except the compilers.
+/// A digest of everything that determines the machine code, except the compilers. Comments and blanks do not.
 pub fn key(program: &Program, on: &Architecture) -> String {
     let mut hash = Sha256::new();
     // The length comes first, so no two lists of parts give the same bytes.
@@ -93,10 +94,10 @@ pub fn key(program: &Program, on: &Architecture) -> String {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     };
-    part(program.source);
+    part(&significant(program.source));
     program.headers.iter().for_each(|(name, text)| {
         part(name);
-        part(text);
+        part(&significant(text));
     });
     // The options include the macros.
     cuda::ptx_options(program, on.capability).iter().for_each(|option| part(option));
@@ -131,6 +132,15 @@ mod tests {
         assert_eq!(snapshot.compilers, "NVRTC 13.5, ptxas 13.5");
         assert_eq!(snapshot.report(&job), Some(&functions));
         assert_eq!(Snapshot::parse(&text.replace("512", "many")), None);
+    }
+
+    #[test]
+    fn a_change_of_a_comment_is_the_same_program() {
+        let on = &ARCHITECTURES[0];
+        let keyed = |source| key(&job(source, "8").recorded.program, on);
+        let first = keyed("// Sorts.\n__global__ void sort();\n");
+        assert_eq!(first, keyed("// Sorts keys.\n\n__global__ void  sort(); // Fast.\n"));
+        assert_ne!(first, keyed("// Sorts.\n__global__ void sort2();\n"));
     }
 
     #[test]
