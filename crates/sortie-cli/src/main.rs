@@ -81,6 +81,8 @@ fn program(args: Vec<OsString>) -> u8 {
 }
 
 fn run(command: Command) -> Result<(), Failure> {
+    // Refuses an unknown value of SORTIE_ISA before any work, also for commands that build no sorter.
+    sortie::Sorter::builder().build()?;
     match command {
         Command::Sort(options) => match options.job(arrays::holds_npy)? {
             Job::Lines(job) => sort::run(&job),

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use support::{Numbers, folder, gnu, peak, run, same, sortie, text};
+use support::{Numbers, complaint, folder, gnu, peak, run, same, sortie, text};
 
 /// The number of times that a program writes to its standard output. Each write arrives as a datagram.
 fn writes(command: &mut Command) -> usize {
@@ -144,4 +144,17 @@ fn a_small_input_is_merged_with_a_small_buffer() {
     command.args(["-m", "-"]).args(["x"; 30]);
     let held = peak(&mut command, [b"a\n".to_vec()].into_iter()).unwrap();
     assert!(held < 12 << 20, "{held} bytes");
+}
+
+/// It was ignored, and the program used all instructions of the machine.
+#[test]
+fn an_unknown_isa_is_refused_with_the_valid_names() {
+    let folder = folder("x", b"b\na\n");
+    for arguments in [&["x"][..], &["-c", "x"], &["--type", "u8", "x"]] {
+        let refused = run(sortie(folder.path()).args(arguments).env("SORTIE_ISA", "bogus"), b"");
+        let message = complaint(&refused, 2);
+        assert!(message.contains("portable, avx2 or avx512"), "{message}");
+    }
+    let sorted = run(sortie(folder.path()).arg("x").env("SORTIE_ISA", "portable"), b"");
+    assert_eq!((sorted.status.code(), text(&sorted.stdout)), (Some(0), "a\nb\n".to_owned()));
 }

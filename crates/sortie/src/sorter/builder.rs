@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Sorter;
+use crate::cpu::vector::Isa;
 use crate::{Algorithm, Engine, Error, Nans, Nulls, Order};
 
 /// Collects the choices for a [`Sorter`].
@@ -88,9 +89,11 @@ impl SorterBuilder {
     /// The sorter with these choices.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for 0 threads, and for a share that is not between 0 and 1; [`Error::Threads`] if the
-    /// system refuses to start them.
+    /// [`Error::Unsupported`] for 0 threads, for a share that is not between 0 and 1, and if the environment variable
+    /// `SORTIE_ISA` has a value other than `portable`, `avx2` and `avx512`, which the free functions ignore;
+    /// [`Error::Threads`] if the system refuses to start them.
     pub fn build(self) -> Result<Sorter, Error> {
+        Isa::check()?;
         if let Some(share) = self.gpu_share
             && !(share > 0.0 && share < 1.0)
         {

@@ -12,6 +12,11 @@ mod network;
 #[cfg(target_arch = "x86_64")]
 mod quicksort;
 
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::sync::OnceLock;
+
+use crate::Error;
 use crate::key::Bits;
 
 /// Whether this machine has all of these features. They must be those that functions of that name are compiled for,
@@ -32,18 +37,24 @@ pub(crate) enum Isa {
 }
 
 impl Isa {
-    /// The instructions of this machine, unless `SORTIE_ISA` (`portable`, `avx2`) limits them.
+    /// The instructions of this machine, unless `SORTIE_ISA` limits them. An unknown value limits nothing.
     pub(crate) fn detect() -> Isa {
-        static ISA: std::sync::OnceLock<Isa> = std::sync::OnceLock::new();
+        static ISA: OnceLock<Isa> = OnceLock::new();
         *ISA.get_or_init(|| {
             let best = Isa::best();
-            match std::env::var("SORTIE_ISA").as_deref() {
-                Ok("portable") => Isa::Portable,
-                #[cfg(target_arch = "x86_64")]
-                Ok("avx2") => best.min(Isa::Avx2),
-                _ => best,
-            }
+            limit().map_or(best, |limit| best.min(limit))
         })
+    }
+
+    /// Returns an error if the value of `SORTIE_ISA` is unknown. Does not ask the processor for its features, which is slow
+    /// in a virtual machine.
+    pub(crate) fn check() -> Result<(), Error> {
+        let unknown = || {
+            let value = value().to_string_lossy();
+            let names = "portable, avx2 or avx512";
+            Error::Unsupported(format!("SORTIE_ISA={value:?} is unknown; use {names}, or unset it"))
+        };
+        limit().map(drop).ok_or_else(unknown)
     }
 
     /// The number of its registers that hold as much as the widest one. `None` without vector instructions.
@@ -74,6 +85,26 @@ impl Isa {
     #[cfg(not(target_arch = "x86_64"))]
     fn best() -> Isa {
         Isa::Portable
+    }
+}
+
+/// The value of `SORTIE_ISA`, empty if there is none.
+fn value() -> &'static OsStr {
+    static VALUE: OnceLock<OsString> = OnceLock::new();
+    VALUE.get_or_init(|| env::var_os("SORTIE_ISA").unwrap_or_default())
+}
+
+/// The widest instructions that this value allows. `None` if it is unknown.
+fn limit() -> Option<Isa> {
+    match value().to_str()? {
+        "portable" => Some(Isa::Portable),
+        #[cfg(target_arch = "x86_64")]
+        "avx2" => Some(Isa::Avx2),
+        #[cfg(target_arch = "x86_64")]
+        "avx512" | "" => Some(Isa::Avx512),
+        #[cfg(not(target_arch = "x86_64"))]
+        "avx2" | "avx512" | "" => Some(Isa::Portable),
+        _ => None,
     }
 }
 
