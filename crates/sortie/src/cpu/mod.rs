@@ -3,6 +3,7 @@
 pub(crate) mod by_code;
 pub(crate) mod compare;
 pub(crate) mod counting;
+pub(crate) mod digits;
 pub(crate) mod distribute;
 pub(crate) mod few;
 pub(crate) mod gather;

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
 
+use super::digits;
 use super::order::Orderer;
 use super::ranks::{Distinct, Ranked};
 use super::runs::{self, InRun, Rows, Run};
@@ -36,7 +37,8 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
         report.phase_of_one("move", bytes, bytes, || permute_pairs(keys, payload, &mut indices));
         return Ok(report);
     }
-    let mut report = check(n, bytes, job)?;
+    let by_digits = digits::applies_to_pairs::<B, V>(n, job);
+    let mut report = check(n, if by_digits { digits::pairs_scratch::<B, V>(n) } else { bytes }, job)?;
     let runs = report
         .phase("profile", size_of_val(keys), 0, || profile::runs(keys, transform, true, job.budget.threads));
     match runs {
@@ -49,6 +51,10 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
             return Ok(report);
         }
         Runs::Mixed => {}
+    }
+    if by_digits {
+        digits::sort_pairs(keys, payload, transform, job, &mut report)?;
+        return Ok(report);
     }
     if job.budget.threads <= MERGED_BY_THREADS
         && let Some(runs) = runs::two(keys, transform)
@@ -246,7 +252,12 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(
         return compare::sort(indices, compare, job);
     }
     let narrow = n as u64 <= u64::from(u32::MAX);
-    let scratch = size_of_val(keys) + n * if narrow { 4 } else { 8 };
+    let by_digits = digits::applies::<B>(n, job);
+    let scratch = if by_digits {
+        digits::scratch(n, size_of::<B>())
+    } else {
+        size_of_val(keys) + n * if narrow { 4 } else { 8 }
+    };
     let mut report = check(n, scratch, job)?;
     let runs = report
         .phase("profile", size_of_val(keys), 0, || profile::runs(keys, transform, true, job.budget.threads));
@@ -256,7 +267,9 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(
             indices.iter_mut().rev().enumerate().for_each(|(i, place)| *place = I::from_usize(i))
         }
         Runs::Mixed => {
-            if job.budget.threads <= MERGED_BY_THREADS
+            if by_digits {
+                digits::argsort(keys, transform, indices, job, &mut report)?;
+            } else if job.budget.threads <= MERGED_BY_THREADS
                 && let Some(runs) = runs::two(keys, transform)
             {
                 merge_indices(keys, transform, indices, &runs, job, &mut report)?;

@@ -214,6 +214,14 @@ pub(crate) struct Pointers<T>(*mut T);
 // SAFETY: every item is touched by one thread, and may be sent to it.
 unsafe impl<T: Send> Sync for Pointers<T> {}
 
+impl<T> Clone for Pointers<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Pointers<T> {}
+
 impl<T> Pointers<T> {
     pub(crate) fn of(items: &mut [T]) -> Self {
         Pointers(items.as_mut_ptr())

@@ -96,6 +96,10 @@ pub(crate) const PAIRS_A_BUCKET: usize = 1 << 13;
 /// u64 on one thread took 196 ms with 512, 223 ms with 1024.
 pub(crate) const PAIR_BUCKETS: usize = 1 << 9;
 
+/// The bytes of a target from which a pass by digits writes whole cache lines. The indices of 10^5 u8 took 0.30 ms without
+/// lines and 0.41 ms with them; those of 10^6, 9.3 ms and 5.1 ms (AVX-512 Xeon with 1 MB of L2 cache).
+pub(crate) const DIGIT_LINES_FROM_BYTES: usize = 1 << 19;
+
 /// The pairs of a bucket that fit in the L2 cache while they are ordered. If `PAIR_BUCKETS` buckets would be larger,
 /// each cell gets a bucket: 10^8 pairs of u64 on 16 threads took 330 ms with 512 buckets, 224 ms with 4096.
 pub(crate) const PAIRS_IN_CACHE: usize = 1 << 16;

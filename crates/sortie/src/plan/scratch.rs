@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::Saturating;
 
 use crate::cpu::tuning::{MERGED_BY_THREADS, PACKED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE};
-use crate::cpu::{compare, counting, distribute, pairs, segment_pairs};
+use crate::cpu::{compare, counting, digits, distribute, pairs, segment_pairs};
 use crate::request::{Beside, KeyForm, Operation, Request};
 use crate::ways::CpuWay;
 
@@ -65,7 +65,12 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
     // For segments of up to `PAIRS_A_BUCKET` keys.
     let room =
         if segments { threads * count(segment_pairs::room_bytes(key) * PAIRS_A_BUCKET) } else { count(0) };
-    let argsort = |bytes| (n * (count(bytes) + narrow_index)).max(words).max(packed(n, bytes, request));
+    let argsort = |bytes| {
+        (n * (count(bytes) + narrow_index))
+            .max(words)
+            .max(packed(n, bytes, request))
+            .max(by_digits(n, bytes, request))
+    };
     let bytes = match (request.keys, way) {
         (KeyForm::Number { bytes, .. }, CpuWay::Merge) => match request.beside {
             Beside::Nothing if segments => of_merge(all * count(bytes)),
@@ -79,7 +84,7 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
             Beside::Payload { .. } => {
                 // The words of a tail take as much as pairs of two bytes.
                 let pairs = n * (count(bytes) + beside).max(count(2));
-                (pairs + words).max(n * index + argsort(bytes))
+                (pairs + words + counters(request)).max(n * index + argsort(bytes))
             }
             Beside::Indices { .. } => argsort(bytes),
         },
@@ -118,13 +123,25 @@ fn of_runs(bytes: Count, request: &Request) -> Count {
 /// For a distribution in place, or the counters of narrow keys.
 fn buffers(bytes: Count, request: &Request) -> Count {
     let threads = request.budget.threads.max(1);
-    let counters = match request.keys {
+    let each = if let KeyForm::Number { bytes, .. } = request.keys { bytes } else { size_of::<u64>() };
+    distribution(bytes, each, threads).max(counters(request))
+}
+
+/// For the counters of narrow keys.
+fn counters(request: &Request) -> Count {
+    count(match request.keys {
         KeyForm::Number { bytes: 1, .. } => counting::scratch::<u8>(),
         KeyForm::Number { bytes: 2, .. } => counting::scratch::<u16>(),
         _ => 0,
-    };
-    let each = if let KeyForm::Number { bytes, .. } = request.keys { bytes } else { size_of::<u64>() };
-    distribution(bytes, each, threads).max(count(counters))
+    })
+}
+
+/// For an argsort of many narrow keys by digits, if the limit allows it.
+fn by_digits(n: Count, key: usize, request: &Request) -> Count {
+    if key > size_of::<u16>() {
+        return count(0);
+    }
+    count(digits::scratch(n.0 as usize, key)).min(Saturating(request.budget.left()))
 }
 
 /// For a distribution in place of keys of `each` bytes.

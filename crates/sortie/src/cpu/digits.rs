@@ -1,0 +1,328 @@
+//! Sorts keys of 8 and 16 bits by their digits of 8 bits, the lower one first: their indices, or payloads. Each digit is
+//! a stable pass that counts and then moves. The threads of a pass move a stripe each; in every bucket, the items of a
+//! stripe come after those of earlier stripes, so the result is the same with any number of threads.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::lines::Lines;
+use super::scatter::Pointers;
+use super::{Job, counting};
+use crate::cpu::tuning::DIGIT_LINES_FROM_BYTES;
+use crate::key::{Bits, Transform};
+use crate::parallel::{self, ITEMS_A_TASK};
+use crate::report::Work;
+use crate::scratch::Scratch;
+use crate::ways::CpuWay;
+use crate::{Error, Index, Report};
+
+const DIGITS: usize = 1 << u8::BITS;
+
+/// The number of tables of counters, which items use in turn. With a single table, equal neighbours would wait for the
+/// increment before.
+const TABLES: usize = 4;
+
+/// The bits of an index in a word that also has a digit, in the narrower words.
+const NARROW_INDEX_BITS: u32 = u32::BITS - u8::BITS;
+
+/// Whether the indices of `n` keys are found by digits.
+pub(crate) fn applies<B: Bits>(n: usize, job: &Job) -> bool {
+    is_narrow::<B>(job) && scratch(n, size_of::<B>()) as u64 <= job.budget.left()
+}
+
+fn is_narrow<B: Bits>(job: &Job) -> bool {
+    B::WIDTH <= u16::BITS && job.way == CpuWay::Distribute
+}
+
+/// The scratch memory in bytes for the indices of `n` keys of `key` bytes.
+pub(crate) fn scratch(n: usize, key: usize) -> usize {
+    match key {
+        1 => 0,
+        _ if n <= 1 << NARROW_INDEX_BITS => n * size_of::<u32>(),
+        _ => n.saturating_mul(size_of::<u64>()),
+    }
+}
+
+/// Writes the sorting indices of the keys. Stable.
+pub(crate) fn argsort<B: Bits, I: Index>(
+    keys: &[B],
+    transform: Transform<B>,
+    indices: &mut [I],
+    job: &Job,
+    report: &mut Report,
+) -> Result<(), Error> {
+    // Choosing the transform once, here, avoids a choice for every key.
+    if transform.is_integer() {
+        argsort_codes(keys, move |key| transform.encode_integer(key), indices, job, report)
+    } else {
+        argsort_codes(keys, move |key| transform.encode(key), indices, job, report)
+    }
+}
+
+fn argsort_codes<B: Bits, I: Index>(
+    keys: &[B],
+    code: impl Fn(B) -> B + Copy + Sync,
+    indices: &mut [I],
+    job: &Job,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let n = keys.len();
+    if B::WIDTH > u8::BITS {
+        return if n <= 1 << NARROW_INDEX_BITS {
+            argsort_by_words::<B, u32, I>(keys, code, indices, job, report)
+        } else {
+            argsort_by_words::<B, u64, I>(keys, code, indices, job, report)
+        };
+    }
+    let (read, written) = (2 * size_of_val(keys), size_of_val(indices));
+    report.phase_by_thread("finish", threads(n, job), read, written, |work| {
+        // SAFETY: the digit of an index is always the same.
+        unsafe { pass(move |i| code(keys[i]).low() as u8, I::from_usize, indices, work) };
+    });
+    Ok(())
+}
+
+/// Two passes. In between, words hold the upper digit and the index.
+fn argsort_by_words<B: Bits, W: Bits, I: Index>(
+    keys: &[B],
+    code: impl Fn(B) -> B + Copy + Sync,
+    indices: &mut [I],
+    job: &Job,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let (n, index_bits) = (keys.len(), W::WIDTH - u8::BITS);
+    let mut words = Scratch::<W>::new(n)?;
+    let (moved, threads) = (size_of_val(&*words), threads(n, job));
+    report.phase_by_thread("distribute", threads, 2 * size_of_val(keys), moved, |work| {
+        let word = move |i: usize| code(keys[i]).low() >> u8::BITS << index_bits | i as u64;
+        let word = move |i| MaybeUninit::new(W::from_low(word(i)));
+        // SAFETY: the digit of an index is always the same.
+        unsafe { pass(move |i| code(keys[i]).low() as u8, word, &mut words, work) };
+    });
+    // SAFETY: all were just written.
+    let words = unsafe { words.written() };
+    report.phase_by_thread("finish", threads, 2 * moved, size_of_val(indices), |work| {
+        let index = move |i: usize| words[i].low() & ((1 << index_bits) - 1);
+        // SAFETY: the digit of an index is always the same.
+        unsafe {
+            pass(
+                move |i| (words[i].low() >> index_bits) as u8,
+                move |i| I::from_usize(index(i) as usize),
+                indices,
+                work,
+            )
+        };
+    });
+    Ok(())
+}
+
+/// Whether `n` keys with payloads are sorted by digits. No pass moves the keys, so they must be many enough to count.
+pub(crate) fn applies_to_pairs<B: Bits, V>(n: usize, job: &Job) -> bool {
+    let fits = || pairs_scratch::<B, V>(n) as u64 <= job.budget.left();
+    is_narrow::<B>(job) && counting::applies::<B>(n) && fits()
+}
+
+/// The scratch memory in bytes to sort `n` keys with payloads of type `V`.
+pub(crate) fn pairs_scratch<B: Bits, V>(n: usize) -> usize {
+    let item = if B::WIDTH > u8::BITS { size_of::<Item<V>>() } else { size_of::<V>() };
+    n.saturating_mul(item).saturating_add(counting::scratch::<B>())
+}
+
+/// The upper digit of a key, and its payload, without a gap.
+#[repr(C, packed)]
+struct Item<V> {
+    digit: u8,
+    payload: MaybeUninit<V>,
+}
+
+/// Sorts keys, and moves each payload with its key. Stable. Keys must be recoverable from their codes.
+pub(crate) fn sort_pairs<B: Bits, V: Send>(
+    keys: &mut [B],
+    payload: &mut [V],
+    transform: Transform<B>,
+    job: &Job,
+    report: &mut Report,
+) -> Result<(), Error> {
+    assert_eq!(keys.len(), payload.len());
+    if transform.is_integer() {
+        move_payload(keys, move |key| transform.encode_integer(key), payload, job, report)?;
+    } else {
+        move_payload(keys, move |key| transform.encode(key), payload, job, report)?;
+    }
+    let bytes = size_of_val(keys);
+    report.phase_of_one("finish", bytes, bytes, || counting::sort(keys, transform));
+    Ok(())
+}
+
+/// Moves each payload to the position of its key. If there is an error, none was moved.
+fn move_payload<B: Bits, V: Send>(
+    keys: &[B],
+    code: impl Fn(B) -> B + Copy + Sync,
+    payload: &mut [V],
+    job: &Job,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let (n, threads) = (keys.len(), threads(keys.len(), job));
+    let (read, moved) = (2 * size_of_val(keys) + size_of_val(payload), size_of_val(payload));
+    let low = move |i: usize| code(keys[i]).low() as u8;
+    if B::WIDTH == u8::BITS {
+        let mut sorted = Scratch::<V>::new(n)?;
+        report.phase_by_thread("finish", threads, read + moved, 2 * moved, |work| {
+            let source = Pointers::of(payload);
+            // SAFETY: each payload is moved to scratch memory once, and back into the slice below. Nothing in between
+            // panics. The digit of an index is always the same.
+            unsafe { pass(low, move |i| MaybeUninit::new(source.at(i).read()), &mut sorted, work) };
+            let part = n.div_ceil(work.threads());
+            parallel::for_each(
+                threads,
+                payload.chunks_mut(part).zip(sorted.chunks_mut(part)),
+                |(to, from)| {
+                    // SAFETY: the parts have the same length. All payloads were moved to scratch memory.
+                    work.task(|| unsafe {
+                        std::ptr::copy_nonoverlapping(from.as_ptr().cast(), to.as_mut_ptr(), to.len())
+                    });
+                },
+            );
+        });
+        return Ok(());
+    }
+    let mut items = Scratch::<Item<V>>::new(n)?;
+    report.phase_by_thread("distribute", threads, read, size_of_val(&*items), |work| {
+        let source = Pointers::of(payload);
+        let item = move |i: usize| {
+            let digit = (code(keys[i]).low() >> u8::BITS) as u8;
+            // SAFETY: each payload is moved to scratch memory once, and back into the slice below. Nothing in between
+            // panics.
+            let payload = unsafe { source.at(i).cast::<MaybeUninit<V>>().read() };
+            MaybeUninit::new(Item { digit, payload })
+        };
+        // SAFETY: the digit of an index is always the same.
+        unsafe { pass(low, item, &mut items, work) };
+    });
+    report.phase_by_thread("finish", threads, 2 * size_of_val(&*items), moved, |work| {
+        let items = Pointers::of(&mut items);
+        // SAFETY: all were written. Several threads only read them.
+        let item = move |i: usize| unsafe { items.at(i).cast::<Item<V>>() };
+        // SAFETY: all payloads have been moved out, and every position is written again.
+        let payload = unsafe {
+            std::slice::from_raw_parts_mut(payload.as_mut_ptr().cast::<MaybeUninit<V>>(), payload.len())
+        };
+        // SAFETY: the items are within the scratch memory, and packed. The digit of an index is always the same.
+        unsafe {
+            pass(
+                move |i| (*item(i)).digit,
+                move |i| (&raw const (*item(i)).payload).read_unaligned(),
+                payload,
+                work,
+            )
+        };
+    });
+    Ok(())
+}
+
+/// The threads for `n` keys.
+fn threads(n: usize, job: &Job) -> usize {
+    job.budget.threads.min(n / ITEMS_A_TASK).max(1)
+}
+
+/// Writes `item(i)` for each index `i` of `to`, in the order of `digit(i)`. Stable. Drops nothing.
+///
+/// The closures hold what they use by value, and are copied to each task. Through a reference they would load it again for
+/// every item, because the compiler cannot tell that a store to `to` does not change it.
+///
+/// # Safety
+/// `digit` returns the same for the same index.
+unsafe fn pass<T: Send>(
+    digit: impl Fn(usize) -> u8 + Copy + Sync,
+    item: impl Fn(usize) -> T + Copy + Sync,
+    to: &mut [T],
+    work: &Work,
+) {
+    let (n, threads) = (to.len(), work.threads());
+    let stripe = n.div_ceil(threads).max(1);
+    let stripes = (0..threads).map(|i| (i * stripe).min(n)..((i + 1) * stripe).min(n));
+    let mut starts = parallel::map(threads, stripes.clone(), |stripe| work.task(|| count(stripe, digit)));
+    // Turns the counts of each stripe into its start in each bucket.
+    let mut sum = 0;
+    for bucket in 0..DIGITS {
+        for counts in &mut starts {
+            sum += std::mem::replace(&mut counts[bucket], sum);
+        }
+    }
+    let by_lines = size_of_val(to) >= DIGIT_LINES_FROM_BYTES;
+    let to = Pointers::of(to);
+    parallel::for_each(threads, stripes.zip(starts), |(stripe, starts)| {
+        // SAFETY: the starts are sums of the counts of the same digits, so every position is written once, by one stripe.
+        work.task(|| unsafe { move_stripe(stripe, starts, digit, item, to, by_lines) });
+    });
+}
+
+/// Writes the items of a stripe from the starts of their digits on.
+///
+/// # Safety
+/// From each start on, there is room for the items of that digit, which nothing else accesses.
+unsafe fn move_stripe<T>(
+    stripe: Range<usize>,
+    mut starts: [usize; DIGITS],
+    digit: impl Fn(usize) -> u8,
+    item: impl Fn(usize) -> T,
+    to: Pointers<T>,
+    by_lines: bool,
+) {
+    if !by_lines {
+        for i in stripe {
+            let start = &mut starts[usize::from(digit(i))];
+            // SAFETY: the caller guarantees it.
+            unsafe { to.at(*start).write(item(i)) };
+            *start += 1;
+        }
+        return;
+    }
+    // SAFETY: the caller guarantees it.
+    unsafe {
+        let mut lines = Lines::new(starts.iter().map(|&start| to.at(start)).collect());
+        for i in stripe {
+            lines.push(usize::from(digit(i)), item(i));
+        }
+        lines.finish();
+    }
+}
+
+/// The number of indices with each digit.
+fn count(range: Range<usize>, digit: impl Fn(usize) -> u8) -> [usize; DIGITS] {
+    let mut counts = [[0; DIGITS]; TABLES];
+    for i in range {
+        counts[i % TABLES][usize::from(digit(i))] += 1;
+    }
+    std::array::from_fn(|digit| counts.iter().map(|counts| counts[digit]).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sorter;
+    use crate::request::Budget;
+
+    /// Every kind of pass: of one thread and of three, with and without lines, and with the wider words.
+    #[test]
+    fn indices_are_those_of_a_stable_sort() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for n in [1025, 20_000, 3 * ITEMS_A_TASK + 1] {
+            let keys: Vec<u16> = (0..n).map(|_| random.u16(..)).collect();
+            let mut expected: Vec<u32> = (0..n as u32).collect();
+            expected.sort_by_key(|&i| keys[i as usize]);
+            for threads in [1, 3] {
+                let sorter = Sorter::builder().threads(threads).build().unwrap();
+                let mut indices = vec![0u32; n];
+                let report = sorter.argsort(&keys, &mut indices).unwrap();
+                assert!(indices == expected, "{n} keys by {threads} threads");
+                assert_eq!(report.scratch_peak, scratch(n, 2) as u64);
+            }
+            let mut indices = vec![0u32; n];
+            let job = Job { way: CpuWay::Distribute, stable: true, budget: Budget::of_threads(1) };
+            let report = &mut Report::default();
+            argsort_by_words::<u16, u64, u32>(&keys, |key| key, &mut indices, &job, report).unwrap();
+            assert!(indices == expected, "{n} keys by wide words");
+        }
+    }
+}
