@@ -7,6 +7,7 @@
 
 mod allocator;
 mod arrays;
+mod binary;
 mod cli;
 mod compression;
 mod devices;

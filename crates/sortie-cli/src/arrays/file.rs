@@ -221,7 +221,8 @@ fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &mut ArrayFile) -> 
 pub fn holds_npy(path: &Path) -> bool {
     (path.as_os_str() == "-" || path.is_file())
         && open(path).is_ok_and(|file| {
-            peek::begins_with(&file, npy::MAGIC) || compression::peeked(file, npy::MAGIC.len()) == npy::MAGIC
+            peek::begins_with(&file, npy::MAGIC)
+                || compression::head(&file, npy::MAGIC.len()).is_ok_and(|(head, _)| head == npy::MAGIC)
         })
 }
 

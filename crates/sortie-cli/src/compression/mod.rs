@@ -17,7 +17,7 @@ use std::str::FromStr;
 use crate::failure::Failure;
 use crate::quote;
 pub use packer::Packer;
-pub use source::{Source, is_compressed, peeked, reader};
+pub use source::{Source, head, is_compressed, reader};
 
 /// A compression format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub enum Way {
 struct About {
     way: Way,
     name: &'static str,
-    /// The file extension.
-    extension: &'static str,
+    /// The file extension, and another that is also in use.
+    extensions: [&'static str; 2],
     levels: RangeInclusive<i32>,
     /// The default level of the format's own program.
     usual: i32,
@@ -46,20 +46,41 @@ struct About {
 }
 
 static WAYS: [About; 6] = [
-    About { way: Way::Gzip, name: "gzip", extension: "gz", levels: 1..=9, usual: 6, piece: 256 << 10 },
+    About {
+        way: Way::Gzip,
+        name: "gzip",
+        extensions: ["gz", "gzip"],
+        levels: 1..=9,
+        usual: 6,
+        piece: 256 << 10,
+    },
     About {
         way: Way::Bgzf,
         name: "bgzf",
-        extension: "bgz",
+        extensions: ["bgz", "bgzf"],
         levels: 1..=9,
         usual: 6,
         piece: 4 * encode::BGZF_BLOCK,
     },
-    About { way: Way::Zstd, name: "zstd", extension: "zst", levels: 1..=22, usual: 3, piece: 1 << 20 },
-    About { way: Way::Xz, name: "xz", extension: "xz", levels: 0..=9, usual: 6, piece: 1 << 20 },
+    About {
+        way: Way::Zstd,
+        name: "zstd",
+        extensions: ["zst", "zstd"],
+        levels: 1..=22,
+        usual: 3,
+        piece: 1 << 20,
+    },
+    About { way: Way::Xz, name: "xz", extensions: ["xz", "xz"], levels: 0..=9, usual: 6, piece: 1 << 20 },
     // Slightly less than one bzip2 block, which holds at most 900 kB.
-    About { way: Way::Bzip2, name: "bzip2", extension: "bz2", levels: 1..=9, usual: 9, piece: 890_000 },
-    About { way: Way::Lz4, name: "lz4", extension: "lz4", levels: 1..=1, usual: 1, piece: 1 << 20 },
+    About {
+        way: Way::Bzip2,
+        name: "bzip2",
+        extensions: ["bz2", "bzip2"],
+        levels: 1..=9,
+        usual: 9,
+        piece: 890_000,
+    },
+    About { way: Way::Lz4, name: "lz4", extensions: ["lz4", "lz4"], levels: 1..=1, usual: 1, piece: 1 << 20 },
 ];
 
 impl Way {
@@ -72,9 +93,10 @@ impl Way {
     }
 
     /// The format that the extension of a file name means, if any.
-    fn of_name(name: &Path) -> Option<Way> {
+    pub fn of_name(name: &Path) -> Option<Way> {
         let extension = name.extension()?;
-        WAYS.iter().find(|about| extension.eq_ignore_ascii_case(about.extension)).map(|about| about.way)
+        let has = |about: &&About| about.extensions.iter().any(|own| extension.eq_ignore_ascii_case(own));
+        WAYS.iter().find(has).map(|about| about.way)
     }
 
     /// The format of a file that begins with `head`, if it is compressed. BGZF counts as gzip here.
@@ -103,23 +125,50 @@ impl Way {
             _ => None,
         }
     }
+
+    /// BGZF if this is gzip and the file begins with `head`, else the format itself. A block of BGZF has an extra field.
+    fn or_bgzf(self, head: &[u8]) -> Way {
+        match head.first_chunk::<HEAD>() {
+            Some([_, _, _, 4, .., b'B', b'C', 2, 0]) if self == Way::Gzip => Way::Bgzf,
+            _ => self,
+        }
+    }
 }
 
-/// The number of bytes that [`Way::of`] needs.
-const HEAD: usize = 10;
+/// The number of bytes that [`Way::of`] and [`Way::or_bgzf`] need.
+const HEAD: usize = 16;
 
 /// A format that is recognised but not supported.
 struct Unread {
     name: &'static str,
     magic: &'static [u8],
-    extension: &'static str,
     /// The command that decompresses such a file to standard output.
     decompress: &'static str,
 }
 
 const UNREAD: [Unread; 2] = [
-    Unread { name: "compress", magic: b"\x1F\x9D", extension: "Z", decompress: "gzip -dc" },
-    Unread { name: "zip", magic: b"PK\x03\x04", extension: "zip", decompress: "unzip -p" },
+    Unread { name: "compress", magic: b"\x1F\x9D", decompress: "gzip -dc" },
+    Unread { name: "zip", magic: b"PK\x03\x04", decompress: "unzip -p" },
+];
+
+/// File extensions that mean a format which is not written, and the format: the single files and archives of other
+/// compressors, and compressed archives of `tar`.
+const UNWRITTEN: [(&str, &str); 15] = [
+    ("Z", "compress"),
+    ("zip", "zip"),
+    ("7z", "7z"),
+    ("rar", "rar"),
+    ("br", "brotli"),
+    ("lz", "lzip"),
+    ("lzma", "lzma"),
+    ("lzo", "lzop"),
+    ("sz", "snappy"),
+    ("tgz", "tar and gzip"),
+    ("tbz", "tar and bzip2"),
+    ("tbz2", "tar and bzip2"),
+    ("txz", "tar and xz"),
+    ("tzst", "tar and zstd"),
+    ("tlz", "tar and lzma"),
 ];
 
 /// Fails if a file that begins with `head` has a format that is not supported.
@@ -208,9 +257,7 @@ impl Compression {
 
     fn of_name(output: &Path) -> Result<Option<Compression>, Failure> {
         let Some(extension) = output.extension() else { return Ok(None) };
-        if let Some(Unread { name, .. }) =
-            UNREAD.iter().find(|way| extension.eq_ignore_ascii_case(way.extension))
-        {
+        if let Some((_, name)) = UNWRITTEN.iter().find(|(own, _)| extension.eq_ignore_ascii_case(own)) {
             return Err(Failure::new(format!(
                 "{}: an output cannot be compressed with {name}; end its name in .gz, .bgz, .zst, .xz, .bz2 or .lz4, or give \
                  --compress=none",
@@ -231,12 +278,16 @@ mod tests {
             Compression::of(None, Some(Path::new(name)), bgzf).unwrap().map(|compression| compression.way)
         };
         for about in &WAYS {
-            assert_eq!(way(&format!("x.{}", about.extension), false), Some(about.way));
-            assert_eq!(way(&format!("x.{}", about.extension.to_uppercase()), false), Some(about.way));
+            for extension in about.extensions {
+                assert_eq!(way(&format!("x.{extension}"), false), Some(about.way));
+                assert_eq!(way(&format!("x.{}", extension.to_uppercase()), false), Some(about.way));
+            }
         }
         assert_eq!((way("x.fa.gz", true), way("x.fa.zst", true)), (Some(Way::Bgzf), Some(Way::Zstd)));
         assert_eq!((way("gz", false), way("x.txt", false), way(".gz", false)), (None, None, None));
-        assert!(Compression::of(None, Some(Path::new("x.zip")), false).is_err());
+        for (extension, _) in UNWRITTEN {
+            assert!(Compression::of(None, Some(&Path::new("x").with_extension(extension)), false).is_err());
+        }
     }
 
     #[test]
