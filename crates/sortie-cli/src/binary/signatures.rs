@@ -38,8 +38,9 @@ fn zip_name(head: &[u8]) -> Option<&[u8]> {
     let [b'P', b'K', 3, 4, 10..=63, 0, _, flags, method, 0, rest @ ..] = head else { return None };
     let (length, name) = (usize::from(u16_at(rest, 16)?), rest.get(20..)?);
     let name = &name[..length.min(name.len())];
-    // No flags that are reserved, and a method that is defined.
-    let is_valid = flags & 0xC0 == 0 && matches!(method, 0..=10 | 12 | 14 | 16 | 18..=20 | 93..=99);
+    // No flags that are reserved, a method that is defined, and no name longer than file systems have.
+    let is_valid =
+        flags & 0xC0 == 0 && matches!(method, 0..=10 | 12 | 14 | 16 | 18..=20 | 93..=99) && length <= 1024;
     (is_valid && !name.is_empty() && !name.contains(&0)).then_some(name)
 }
 
@@ -70,7 +71,7 @@ fn footer(content: &Content<'_>, magic: &[u8]) -> Option<u8> {
 }
 
 pub fn arrow_file(content: &Content<'_>) -> bool {
-    content.head.starts_with(b"ARROW1\0\0") && content.tail(6).is_some_and(|tail| tail == b"ARROW1")
+    content.head.starts_with(b"ARROW1\0\0") && footer(content, b"ARROW1").is_some()
 }
 
 /// A message that holds a schema: a mark, the length of the metadata, which is a multiple of 8, and a FlatBuffer, whose second
@@ -166,10 +167,10 @@ pub fn lzop(content: &Content<'_>) -> bool {
     matches!(rest, [0x09..=0x1F, _, 0x10..=0x2F, _, 0x09..=0x1F, _, 1..=3, 0..=9, ..])
 }
 
-/// The chunk that identifies the format of frames, and the kind of the next one: data, compressed or not, padding or the same.
+/// The chunk that identifies the format of frames, and the first chunk of data: its kind, and its length, which includes a checksum.
 pub fn snappy(content: &Content<'_>) -> bool {
     let Some(rest) = content.head.strip_prefix(b"\xFF\x06\0\0sNaPpY") else { return false };
-    matches!(rest.first(), Some(0 | 1 | 0xFE | 0xFF))
+    matches!(*rest, [0 | 1, a, b, c, ..] if (5..1 << 17).contains(&u32::from_le_bytes([a, b, c, 0])))
 }
 
 /// The old format of lz4: the size of the first block, which is at most 8 MiB before it is compressed.
@@ -178,16 +179,20 @@ pub fn old_lz4(content: &Content<'_>) -> bool {
         && u32_at(content.head, 4).is_some_and(|size| (1..9 << 20).contains(&size))
 }
 
-/// Flags as `compress` writes them, and codes of nine bits. Each code is a byte, or a string that the codes before it define.
+/// Flags as `compress` writes them, and codes of nine bits. Each code is a byte, or a string that the codes before it define. Zero
+/// bits fill the last byte.
 pub fn compress(content: &Content<'_>) -> bool {
-    // Code 256 is reserved.
+    // Code 256 is reserved. With the last string, the codes get more bits.
     const FIRST: usize = 257;
+    const LAST: usize = 511;
     let [0x1F, 0x9D, 0x89..=0x90, codes @ ..] = content.head else { return false };
     let code = |i: usize| u16_at(codes, i * 9 / 8).map(|pair| usize::from(pair >> (i * 9 % 8) & 0x1FF));
-    let is_defined = |(i, code)| code < 256 || (FIRST..FIRST + i).contains(&code);
-    // After this many codes, they have more bits.
-    let mut codes = (0..512 - FIRST).map_while(code).enumerate().peekable();
-    codes.peek().is_some() && codes.all(is_defined)
+    let is_defined = |(i, code): (usize, usize)| code < 256 || (FIRST..FIRST + i).contains(&code);
+    let count = (codes.len() * 8 / 9).min(LAST - FIRST);
+    let rest = codes.get(count * 9 / 8).map_or(0, |byte| byte >> (count * 9 % 8));
+    count > 0
+        && (0..count).map_while(code).enumerate().all(is_defined)
+        && (rest == 0 || count == LAST - FIRST)
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {

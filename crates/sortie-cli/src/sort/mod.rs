@@ -68,9 +68,9 @@ pub fn run(args: &LinesJob) -> Result<(), Failure> {
     if args.debug {
         warnings(args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
     }
-    let compression = Compression::of(args.compress, args.output.as_deref(), false)?;
     let inputs = Input::all(&args.sources)?;
     inputs.iter().try_for_each(Input::examine)?;
+    let compression = Compression::of(args.compress, args.output.as_deref(), false)?;
     if args.sources.check.is_none() && !args.sources.as_is {
         records_note::of(&inputs).for_each(|note| complain(format!("{note}\n").as_bytes()));
     }
