@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
-use super::members::Members;
+use sortie_formats::compressed::Members;
+
 use super::{HEAD, Way, is_stdin, refuse};
 use crate::failure::Failure;
 use crate::peek::{self, Peeked};
@@ -28,13 +29,15 @@ impl Source {
         if file.metadata().map_err(failed())?.is_file() {
             let head = peek::first(&file, HEAD).map_err(failed())?;
             return match Way::of(&head) {
-                Some(way) => Source::decompressed(way, &head, file),
+                Some(way) => Source::decompressed(way, &head, file).map_err(failed()),
                 None => Ok(Source::File(file)),
             };
         }
         let head = take_head(&mut file).map_err(failed())?;
         match Way::of(&head) {
-            Some(way) => Source::decompressed(way, &head.clone(), Cursor::new(head).chain(file)),
+            Some(way) => {
+                Source::decompressed(way, &head.clone(), Cursor::new(head).chain(file)).map_err(failed())
+            }
             None => Ok(Source::Stream { content: followed_by(head, HEAD, file), way: None }),
         }
     }
@@ -48,7 +51,7 @@ impl Source {
     }
 
     /// `head` is the beginning of `source`.
-    fn decompressed(way: Way, head: &[u8], source: impl Read + Send + 'static) -> Result<Source, Failure> {
+    fn decompressed(way: Way, head: &[u8], source: impl Read + Send + 'static) -> io::Result<Source> {
         let content = Box::new(Members::new(way, source)?);
         Ok(Source::Stream { content, way: Some(way.or_bgzf(head)) })
     }
@@ -112,7 +115,10 @@ pub fn reader(mut file: File, name: &Path, progress: &Progress) -> Result<Box<dy
     let way = Way::of(&head);
     let file = Watched { source: followed_by(head, HEAD, file), advance: progress.counter() };
     Ok(match way {
-        Some(way) => Box::new(BufReader::with_capacity(BUFFER, Members::new(way, file)?)),
+        Some(way) => {
+            let members = Members::new(way, file).map_err(Failure::file("read", name))?;
+            Box::new(BufReader::with_capacity(BUFFER, members))
+        }
         None => Box::new(BufReader::with_capacity(BUFFER, file)),
     })
 }
