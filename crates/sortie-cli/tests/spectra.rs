@@ -264,7 +264,7 @@ fn refusals_write_nothing() {
         (xml("<spectrum id=\"a\" defaultArrayLength=\"0"), "in.mgf: spectrum 1: "),
         (
             xml("<spectrum id=\"a\" defaultArrayLength=\"1\"></spectrum>"),
-            "spectrum 1, 'a': it has no array of m/z",
+            "cut short after spectrum 1: it ends before its </mzML>",
         ),
     ];
     for (bytes, said) in cases {

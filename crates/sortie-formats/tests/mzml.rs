@@ -256,10 +256,13 @@ fn what_is_wrong_is_said_of_its_spectrum() {
             spectrum("x", 2, &two).replace("Length=\"2\"", "Length=\"two\""),
             "its defaultArrayLength is not a number",
         ),
-        (spectrum("x", 2, &[array(&[MZ, F64], "AAAA")]), "compressed with an unsupported method"),
-        (spectrum("x", 2, &[array(&[MZ, PLAIN], "AAAA")]), "has an unsupported type"),
-        (spectrum("x", 2, &[array(&[MZ, F64, PLAIN], "AAAAA")]), "is not base64"),
-        (spectrum("x", 2, &[array(&[MZ, F64, ZLIB], "AAAA")]), "cannot be decompressed"),
+        (
+            spectrum("x", 2, &[array(&[MZ, F64], "AAAA"), two[1].clone()]),
+            "compressed with an unsupported method",
+        ),
+        (spectrum("x", 2, &[array(&[MZ, PLAIN], "AAAA"), two[1].clone()]), "has an unsupported type"),
+        (spectrum("x", 2, &[array(&[MZ, F64, PLAIN], "AAAAA"), two[1].clone()]), "is not base64"),
+        (spectrum("x", 2, &[array(&[MZ, F64, ZLIB], "AAAA"), two[1].clone()]), "cannot be decompressed"),
         (spectrum("x", 2, &two).replace("</spectrum>", ""), "the file ends before its </spectrum>"),
         (
             spectrum("x", 2, &two).replace("</spectrum>", "<spectrum id=\"y\">"),

@@ -43,7 +43,8 @@ pub fn tip_for<A: Arguments>(option: OsString) -> Option<String> {
 pub fn tip(error: &clap::Error) -> Option<String> {
     let suggested = |kind| match error.get(kind)? {
         ContextValue::String(word) => Some(word.clone()),
-        ContextValue::Strings(words) => words.first().cloned(),
+        // The last one is the most similar.
+        ContextValue::Strings(words) => words.last().cloned(),
         _ => None,
     };
     // An option of another command is suggested with that command.

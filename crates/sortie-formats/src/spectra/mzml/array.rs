@@ -121,6 +121,11 @@ impl Array {
         self.is(Kind::Mz) || self.is(Kind::Intensity)
     }
 
+    /// Whether it is an additional array of text.
+    pub fn is_text(&self) -> bool {
+        self.is(Kind::Text) && !self.is_of_peaks()
+    }
+
     /// The length that the array itself declares, if it does. `Some(None)` is not a number.
     pub fn own_length(&self, text: &[u8]) -> Option<Option<usize>> {
         self.length.as_ref().map(|length| super::number(text, length))

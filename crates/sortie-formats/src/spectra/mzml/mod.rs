@@ -249,7 +249,7 @@ impl Open {
             part.kept.spectra += 1;
             return part.keep(end, room);
         }
-        self.arrays.retain(|array| !array.is(Kind::Text));
+        self.arrays.retain(|array| !array.is_text());
         // Checks the memory before allocating any, so that the error gives the total that is needed.
         let arrays: u64 = self.arrays.iter().map(|array| array.needs(count)).fold(0, u64::saturating_add);
         room.check(if arrays == 0 {
@@ -313,7 +313,7 @@ impl Open {
 
     /// Whether there is an array of text with one string for each peak.
     fn has_strings_of_peaks(&self, text: &[u8], count: usize, room: &Room) -> Result<bool, Problem> {
-        for array in self.arrays.iter().filter(|array| array.is(Kind::Text)) {
+        for array in self.arrays.iter().filter(|array| array.is_text()) {
             if count > 0 && array.strings(text, room)? == count {
                 return Ok(true);
             }
