@@ -7,6 +7,7 @@
 
 mod allocator;
 mod arrays;
+mod binary;
 mod cli;
 mod compression;
 mod devices;
@@ -37,6 +38,7 @@ use std::ffi::{CStr, OsStr, OsString, c_char, c_int};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use cli::{Command, Job, OtherCommand};
 use failure::Failure;
@@ -71,13 +73,13 @@ extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
 fn program(args: Vec<OsString>) -> u8 {
     memory::grow_stack();
     let outcome = Command::from_args(args).and_then(run);
-    let Err(failure) = outcome else { return 0 };
+    let Err(failure) = outcome else { return if WARNING_LOST.load(Relaxed) { UNTOLD } else { 0 } };
     allocator::begin_the_end();
     if failure.is_closed_pipe() {
         streams::end_by_sigpipe();
     }
     // As in GNU sort, the status differs if the message cannot be printed.
-    if tell(&failure.line()) { failure.status() } else { UNTOLD }
+    if tell(&failure.line()) && !WARNING_LOST.load(Relaxed) { failure.status() } else { UNTOLD }
 }
 
 fn run(command: Command) -> Result<(), Failure> {
@@ -136,7 +138,12 @@ fn tell(line: &[u8]) -> bool {
     error.write_all(&[b"sortie: ", &text[..], &[*end]].concat()).is_ok()
 }
 
-/// Prints a warning. If printing fails, the failure cannot be reported either, so it is ignored.
+/// Whether a warning could not be printed.
+static WARNING_LOST: AtomicBool = AtomicBool::new(false);
+
+/// Prints a warning. If printing fails, the work goes on, and only the exit status tells, as in GNU sort.
 fn complain(line: &[u8]) {
-    tell(line);
+    if !tell(line) {
+        WARNING_LOST.store(true, Relaxed);
+    }
 }

@@ -164,6 +164,49 @@ fn argsort_is_stable_and_in_sorties_order() {
     );
 }
 
+/// NaT, "not a time", comes last in both directions, as in NumPy and in the Python package.
+#[test]
+fn dates_and_times_are_sorted_with_nat_last() {
+    const NAT: i64 = i64::MIN;
+    let (times, up) = ([5, NAT, -3, i64::MAX, NAT, NAT + 1, 0], [NAT + 1, -3, 0, 5, i64::MAX, NAT, NAT]);
+    let down = [i64::MAX, 5, 0, -3, NAT + 1, NAT, NAT];
+    let little = |times: &[i64]| times.iter().flat_map(|time| time.to_le_bytes()).collect::<Vec<u8>>();
+    let big = |times: &[i64]| times.iter().flat_map(|time| time.to_be_bytes()).collect::<Vec<u8>>();
+    for (descr, bytes) in
+        [("'<M8[ns]'", &little as &dyn Fn(&[i64]) -> Vec<u8>), ("'<m8'", &little), ("'>M8[25us]'", &big)]
+    {
+        let folder = folder("in.npy", &npy(descr, "False", "(7,)", &bytes(&times)));
+        for (options, sorted) in [("", up), ("--descending", down)] {
+            let out = succeed(folder.path(), &format!("sort in.npy {options}"));
+            assert_eq!(data(&out), bytes(&sorted), "{descr} {options}");
+            assert!(
+                String::from_utf8_lossy(&out).contains(&format!("'descr': {descr},")),
+                "the unit is kept"
+            );
+            let out = succeed(folder.path(), &format!("segments in.npy -o - --len 7 {options}"));
+            assert_eq!(data(&out), bytes(&sorted), "{descr} {options}");
+        }
+        let places = |options: &str| {
+            numbers(data(&succeed(folder.path(), &format!("sort in.npy --argsort {options}"))))
+        };
+        assert_eq!(places(""), [5, 2, 6, 0, 3, 1, 4], "{descr}");
+        assert_eq!(places("--descending"), [3, 0, 6, 2, 5, 1, 4], "{descr}");
+        // Through temporary files.
+        let many: Vec<i64> =
+            (0..70_000).map(|i| if i % 7 == 0 { NAT } else { (i * 7919) % 65_537 - 30_000 }).collect();
+        fs::write(folder.path().join("many.npy"), npy(descr, "False", "(70000,)", &bytes(&many))).unwrap();
+        let mut sorted = many.clone();
+        sorted.sort_by_key(|&time| time.wrapping_sub(1));
+        assert!(data(&succeed(folder.path(), "sort -S 256K many.npy")) == bytes(&sorted), "{descr}");
+        let mut order: Vec<u64> = (0..70_000).collect();
+        order.sort_by_key(|&i| many[i as usize].wrapping_sub(1));
+        assert!(
+            numbers(data(&succeed(folder.path(), "sort --argsort -S 256K many.npy"))) == order,
+            "{descr}"
+        );
+    }
+}
+
 #[test]
 fn empty_arrays_are_sorted() {
     let folder = folder("in", b"");
@@ -302,7 +345,7 @@ fn refusals_are_one_clear_line_and_lose_nothing() {
     for (name, bytes) in files {
         fs::write(folder.path().join(name), bytes).unwrap();
     }
-    let supported = "the supported types are b1, u1 to u8, i1 to i8, f2, f4 and f8";
+    let supported = "the supported types are b1, u1 to u8, i1 to i8, f2, f4, f8, M8 and m8";
     for (args, line) in [
         (
             "sort --type u32 seven",

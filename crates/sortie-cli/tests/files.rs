@@ -44,6 +44,68 @@ fn output_may_be_an_input() {
     }
 }
 
+/// As in GNU sort, the output is written, and the status says that not all messages were.
+#[test]
+fn a_warning_that_cannot_be_printed_gives_the_status_of_gnu() {
+    let folder = folder();
+    fs::write(folder.path().join("x.fq"), "@a\nA\n+\nI\n").unwrap();
+    for options in ["--debug file", "--debug -c file", "--debug -n file", "--debug absent", "-c file", "file"]
+    {
+        for to in ["/dev/full", "&-"] {
+            let status = |program: &str| {
+                let script = format!("exec {program} {options} 2>{to}");
+                let output = Command::new("sh")
+                    .args(["-c", &script])
+                    .current_dir(folder.path())
+                    .env("LC_ALL", "C")
+                    .output();
+                let output = output.unwrap();
+                (output.status.code(), text(&output.stdout))
+            };
+            assert_eq!(
+                status(&format!("{} sort", env!("CARGO_BIN_EXE_sortie"))),
+                status("sort"),
+                "{options} 2>{to}"
+            );
+        }
+    }
+    let script = format!("exec {} sort x.fq 2>/dev/full", env!("CARGO_BIN_EXE_sortie"));
+    let noted = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+    assert_eq!((noted.status.code(), text(&noted.stdout)), (Some(2), "+\n@a\nA\nI\n".into()));
+}
+
+#[test]
+fn wrong_words_are_answered_with_the_right_ones() {
+    let folder = folder();
+    for (arguments, said) in [
+        ("srot file", "unrecognized subcommand 'srot' (did you mean 'sort'?); see --help"),
+        ("sort --uniqe file", "unexpected argument '--uniqe' found (did you mean '--unique'?); see --help"),
+        (
+            "sort --bufer-size=1M",
+            "unexpected argument '--bufer-size' found (did you mean '--buffer-size'?); see --help",
+        ),
+        (
+            "segments --offset-s=x y",
+            "unexpected argument '--offset-s' found (did you mean '--offsets'?); see --help",
+        ),
+        (
+            "spectra --descnding",
+            "unexpected argument '--descnding' found (did you mean '--descending'?); see --help",
+        ),
+        ("index biuld", "unrecognized subcommand 'biuld' (did you mean 'build'?); see --help"),
+        (
+            "index build --strct x -o y",
+            "unexpected argument '--strct' found (did you mean '--strict'?); see --help",
+        ),
+        ("sort --qqqq file", "unexpected argument '--qqqq' found; see --help"),
+        ("qqqq", "unrecognized subcommand 'qqqq'; see --help"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+        let output = run(command.args(arguments.split_whitespace()).current_dir(folder.path()), b"");
+        assert_eq!(complaint(&output, 2), format!("sortie: {said}\n"));
+    }
+}
+
 #[test]
 fn a_dash_as_output_is_a_file_as_it_is_to_gnu() {
     for program in [sortie, gnu].map(|program| program as fn(&Path) -> Command) {

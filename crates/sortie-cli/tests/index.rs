@@ -504,6 +504,47 @@ fn what_a_killed_build_left_is_removed_by_the_next_and_nothing_else() {
     );
 }
 
+/// A build that cannot open its files leaves nothing, and a later one removes whatever was left under any temporary name.
+#[test]
+fn a_build_with_too_few_open_files_leaves_nothing() {
+    let folder = folder("x.jsonl", DOCUMENTS);
+    let mut failed = 0;
+    for exists in [false, true] {
+        for files in 4..40 {
+            let script = format!(
+                "ulimit -n {files}; exec {} index build x.jsonl -o x.index",
+                env!("CARGO_BIN_EXE_sortie")
+            );
+            let output =
+                Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+            let expected = match exists || output.status.success() {
+                true => vec!["x.index", "x.jsonl"],
+                false => vec!["x.jsonl"],
+            };
+            failed += usize::from(!output.status.success());
+            assert_eq!(names(folder.path()), expected, "{files} files: {}", text(&output.stderr));
+            if !exists && output.status.success() {
+                fs::remove_dir_all(folder.path().join("x.index")).unwrap();
+            }
+        }
+        build(folder.path(), "x.jsonl -o x.index");
+    }
+    assert!(failed > 4, "{failed}");
+    for name in [".sortie-unfinished-index", ".sortie-unfinished-indexAbCdEf"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::write(folder.path().join(name).join("postings"), "left").unwrap();
+    }
+    build(folder.path(), "x.jsonl -o x.index");
+    assert_eq!(names(folder.path()), ["x.index", "x.jsonl"]);
+    // A folder that a running build holds is kept.
+    let held = folder.path().join(".sortie-unfinished-indexAbCdEf");
+    fs::create_dir(&held).unwrap();
+    let locked = File::open(&held).unwrap();
+    locked.lock().unwrap();
+    build(folder.path(), "x.jsonl -o x.index");
+    assert!(held.is_dir());
+}
+
 #[test]
 fn ended_on_request_at_any_time_a_build_leaves_nothing() {
     let folder = folder("x.jsonl", DOCUMENTS);
@@ -521,4 +562,68 @@ fn ended_on_request_at_any_time_a_build_leaves_nothing() {
         assert_eq!(names(folder.path()), ["x.index", "x.jsonl"], "{signal:?} after {at} of 90");
         succeed(folder.path(), "check x.index");
     }
+}
+
+/// The paragraphs of the help are wrapped once, at the width of the terminal.
+#[test]
+fn the_help_is_wrapped_once() {
+    for columns in [60, 80, 100] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = run(sortie(folder.path(), "build --help").env("COLUMNS", columns.to_string()), b"");
+        let help = text(&output.stdout);
+        let paragraphs = &help
+            [help.find("The name of a file tells its format.").unwrap()..help.find("Exit status:").unwrap()];
+        for paragraph in paragraphs.split("\n\n") {
+            let lines: Vec<_> = paragraph.trim().lines().collect();
+            for pair in lines.windows(2) {
+                let next = pair[1].split(' ').next().unwrap();
+                assert!(pair[0].len() + 1 + next.len() > columns - 1, "{columns}: {pair:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn words_are_found_however_their_accents_are_written() {
+    let folder = folder(
+        "x.jsonl",
+        "{\"id\":\"nfc\",\"text\":\"Caf\u{e9}\"}\n{\"id\":\"nfd\",\"text\":\"cafe\u{301}\"}\n".as_bytes(),
+    );
+    build(folder.path(), "x.jsonl -o x.index");
+    for query in ["caf\u{e9}", "CAFE\u{301}", "ｃａｆé"] {
+        let found = succeed(folder.path(), &format!("search x.index {query}"));
+        assert_eq!(found.lines().count(), 2, "{query}: {found}");
+        assert_eq!(succeed(folder.path(), &format!("terms x.index {query}")), "caf\u{e9}\t2\t2\n");
+    }
+}
+
+#[test]
+fn input_is_compressed_in_any_format() {
+    let folder = folder("x.jsonl", DOCUMENTS);
+    let path = folder.path();
+    fs::write(path.join("lines"), DOCUMENTS).unwrap();
+    build(path, "x.jsonl -o x.index");
+    let expected = succeed(path, "terms x.index");
+    for extension in ["gz", "bgz", "zst", "xz", "bz2", "lz4"] {
+        let name = format!("y.jsonl.{extension}");
+        let written = run(support::sortie(path).args(["lines", "-o", &name]), b"");
+        assert!(written.status.success(), "{}", text(&written.stderr));
+        build(path, &format!("{name} -o y.index"));
+        assert_eq!(succeed(path, "terms y.index"), expected, "{name}");
+        // Damage is told, and so is a name that says what the content is not.
+        let bytes = fs::read(path.join(&name)).unwrap();
+        fs::write(path.join(&name), &bytes[..bytes.len() - 5]).unwrap();
+        let said = built(path, &format!("lines {name} -o y.index"), 1);
+        assert!(said.contains("is cut short after"), "{name}: {said}");
+        fs::write(path.join(format!("y.md.{extension}")), "plain").unwrap();
+        let said = built(path, &format!("lines y.md.{extension} -o y.index"), 1);
+        assert!(said.contains("it is not compressed, although its name means"), "{name}: {said}");
+    }
+}
+
+#[test]
+fn a_line_that_is_an_array_is_told_with_its_number() {
+    let folder = folder("x.jsonl", b"{\"id\":1,\"text\":\"a\"}\n[\"a\",\"b\"]\n");
+    let said = built(folder.path(), "x.jsonl -o x.index", 1);
+    assert!(said.contains("x.jsonl:2: an array, not an object with `id` and `text`, at byte 1"), "{said}");
 }

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 PROGRAM, FOLDER = sys.argv[1:]
-KINDS = ["b1", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8"]
+KINDS = ["b1", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "M8[ns]", "m8[25us]"]
 SHAPES = [(), (0,), (1,), (7,), (1000,), (0, 5), (5, 0), (3, 4), (130, 70), (4, 3, 5), (2, 1, 70, 3), (6, 6, 6)]
 checked = 0
 
@@ -20,7 +20,10 @@ def elements(kind, count, rng):
         return rng.integers(0, 2, count).astype(bool)
     bits = rng.integers(0, 2**64 - 1, count, dtype=np.uint64, endpoint=True)
     numbers = bits.astype(f"<u{dtype.itemsize}").view(dtype).copy()
-    if dtype.kind == "f":
+    if dtype.kind in "mM":
+        # NaT is the least integer.
+        special = np.array([0, 1, -1, np.iinfo("i8").min, np.iinfo("i8").min + 1, np.iinfo("i8").max]).view(dtype)
+    elif dtype.kind == "f":
         special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1.0, -1.0], dtype)
     else:
         special = np.array([0, 1, np.iinfo(dtype).min, np.iinfo(dtype).max], dtype)
@@ -42,6 +45,9 @@ def codes(array, descending):
         code = (code - nans) & top
         last = top - nans - nans
         return np.where(code <= last, last - code, code) if descending else code
+    if kind in "mM":
+        # NaT comes last in both directions.
+        return top - (bits ^ sign) if descending else (bits ^ sign) - np.uint64(1)
     code = bits ^ sign if kind == "i" else bits
     return top - code if descending else code
 
@@ -84,7 +90,7 @@ def check(array, axis, descending, argsort, threads):
     assert got.dtype.str == array.dtype.str, (what, got.dtype)
     if not descending:
         expected = np.sort(array, axis=along)
-        assert np.array_equal(got, expected, equal_nan=array.dtype.kind == "f"), what
+        assert np.array_equal(got, expected, equal_nan=array.dtype.kind in "fmM"), what
     places = np.argsort(codes(array, descending), axis=along, kind="stable")
     expected = np.take_along_axis(array, places, axis=along)
     assert got.shape == array.shape and got.tobytes() == expected.astype(array.dtype).tobytes(), what

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use support::{
-    Numbers, UNREAD, complaint, compress, data, decompress, done_or_told_at_every_limit, folder, names, run,
-    sortie, text,
+    Numbers, UNREAD, complaint, compress, data, decompress, done_or_told_at_every_limit, folder, names, peak,
+    run, sortie, text,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -479,14 +479,15 @@ fn one_long_record_is_limited_by_s() {
 fn a_record_larger_than_its_part_is_refused_with_its_line() {
     let short = ">short\nAC\n".repeat(20_000);
     let long = format!(">long\n{}\n", "ACGT".repeat(50_000));
-    for (before, line) in [("", 1), (&short[..], 40_001)] {
+    // Among short records, a record may take more.
+    for (before, line, part) in [("", 1, 48), (&short[..], 40_001, 86)] {
         let text = [before, &long, &short].concat();
         let folder = folder("in", text.as_bytes());
         fs::write(folder.path().join("out"), "old").unwrap();
         let refused =
             complaint(&run(&mut command(folder.path(), Fasta, "in --by name -S 256K -o out"), b""), 2);
         assert!(refused.starts_with(&format!("sortie: in:{line}: this record needs at least ")), "{refused}");
-        assert!(refused.contains(" leave 48 KiB for one record; give -S "), "{refused}");
+        assert!(refused.contains(&format!(" leave {part} KiB for one record; give -S ")), "{refused}");
         assert_eq!(names(folder.path()), ["in", "out"]);
         assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old");
     }
@@ -541,5 +542,34 @@ fn what_is_compressed_otherwise_is_named() {
         let said = complaint(&run(&mut command(folder.path(), Fasta, &format!("in -o {name}")), b""), 2);
         assert!(said.contains("an output cannot be compressed with"), "{said}");
         assert_eq!(names(folder.path()), ["in"]);
+    }
+}
+
+#[test]
+fn a_byte_order_mark_and_blank_lines_before_the_first_record_are_left_out() {
+    let marked = "\u{feff}>b\nGT\n>a\nAC\n";
+    let folder = folder("mark", marked.as_bytes());
+    fs::write(folder.path().join("blank"), "\r\n\n>c\nAA\n").unwrap();
+    let out = run(&mut command(folder.path(), Fasta, "mark blank"), b"");
+    assert_eq!((text(&out.stdout), out.status.code()), (">c\nAA\n>a\nAC\n>b\nGT\n".into(), Some(0)));
+    let piped = run(&mut command(folder.path(), Fasta, "--by name"), &compress(marked.as_bytes()));
+    assert_eq!(text(&piped.stdout), ">a\nAC\n>b\nGT\n");
+    let said = complaint(&run(&mut command(folder.path(), Fasta, "-c mark"), b""), 1);
+    assert_eq!(said, "sortie: mark:3: disorder: record 'a'\n");
+    let fastq = run(&mut command(folder.path(), Fastq, ""), b"\xEF\xBB\xBF\n@b\nGT\n+\nII\n@a\nAC\n+\nII\n");
+    assert_eq!(text(&fastq.stdout), "@a\nAC\n+\nII\n@b\nGT\n+\nII\n");
+}
+
+/// Short records use most of `-S`, and no more.
+#[test]
+fn short_records_use_the_memory_that_is_allowed() {
+    let reads = generated(Fastq, 20_000, 150);
+    let folder = tempfile::tempdir().unwrap();
+    let cap = 64 << 20;
+    for parallel in [1, 2] {
+        let mut sort = command(folder.path(), Fastq, &format!("-S 64M --parallel {parallel}"));
+        let chunks = (0..160 << 20).step_by(reads.len()).map(|_| reads.clone());
+        let peak = peak(&mut sort, chunks).unwrap();
+        assert!((cap * 6 / 10..=cap).contains(&peak), "{parallel} threads: {} of 64 MiB", peak >> 20);
     }
 }

@@ -264,7 +264,7 @@ fn refusals_write_nothing() {
         (xml("<spectrum id=\"a\" defaultArrayLength=\"0"), "in.mgf: spectrum 1: "),
         (
             xml("<spectrum id=\"a\" defaultArrayLength=\"1\"></spectrum>"),
-            "spectrum 1, 'a': it has no array of m/z",
+            "cut short after spectrum 1: it ends before its </mzML>",
         ),
     ];
     for (bytes, said) in cases {
@@ -458,5 +458,60 @@ fn what_is_compressed_otherwise_is_named() {
         let said = complaint(&sortie(folder.path(), &format!("in -o {name} --by mz")).output().unwrap(), 2);
         assert!(said.contains("an output cannot be compressed with"), "{said}");
         assert_eq!(names(folder.path()), ["in"]);
+    }
+}
+
+/// A file with spectra of light, spectra without intensities, and arrays that do not belong to the peaks.
+#[test]
+fn what_has_no_peaks_stays_as_it_is_and_is_counted() {
+    let array = |accessions: &[&str], bytes: &[u8]| {
+        let parameters: String = accessions
+            .iter()
+            .map(|a| format!("<cvParam cvRef=\"MS\" accession=\"MS:{a}\" name=\"\"/>"))
+            .collect();
+        let binary = base64_simd::STANDARD.encode_to_string(bytes);
+        format!(
+            "<binaryDataArray encodedLength=\"{}\">{parameters}<binary>{binary}</binary></binaryDataArray>",
+            binary.len()
+        )
+    };
+    let numbers =
+        |numbers: &[f64]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+    let of = |accession: &str, values: &[f64]| array(&["1000523", "1000576", accession], &numbers(values));
+    let (mz, intensity, wavelength, other) = ("1000514", "1000515", "1000617", "1000786");
+    let spectrum = |id: &str, arrays: &[String]| {
+        format!(
+            "<spectrum index=\"0\" id=\"{id}\" defaultArrayLength=\"2\"><binaryDataArrayList count=\"{}\">{}\
+             </binaryDataArrayList></spectrum>",
+            arrays.len(),
+            arrays.concat()
+        )
+    };
+    let light = spectrum("light", &[of(wavelength, &[200.0, 190.0]), of(intensity, &[1.0, 2.0])]);
+    let bare = spectrum("bare", &[of(mz, &[2.0, 1.0])]);
+    let noise = of(other, &[5.0, 4.0, 3.0]);
+    let words = array(&["1001479", "1000576", other], b"some text\0");
+    let peaks = |m: [f64; 2], i: [f64; 2]| {
+        spectrum("p", &[of(mz, &m), noise.clone(), of(intensity, &i), words.clone()])
+    };
+    let document = |peaks: String| {
+        format!(
+            "<mzML><run id=\"r\"><spectrumList count=\"3\">{light}{peaks}{bare}</spectrumList></run></mzML>"
+        )
+    };
+    let folder = folder("in.mzML", document(peaks([2.0, 1.0], [7.0, 8.0])).as_bytes());
+    for (args, expected) in [
+        ("--by mz", document(peaks([1.0, 2.0], [8.0, 7.0]))),
+        ("--by intensity", document(peaks([2.0, 1.0], [7.0, 8.0]))),
+        ("--by intensity --descending", document(peaks([1.0, 2.0], [8.0, 7.0]))),
+    ] {
+        let output = sortie(folder.path(), &format!("in.mzML -o out.mzML {args}")).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_eq!(
+            text(&output.stderr),
+            "sortie: in.mzML: 2 spectra without m/z or intensities, or with text for their peaks, stay as they are; \
+             2 arrays of text or of another length than their peaks stay as they are\n"
+        );
+        assert_eq!(fs::read_to_string(folder.path().join("out.mzML")).unwrap(), expected, "{args}");
     }
 }

@@ -19,6 +19,10 @@ pub enum Kind {
     F16,
     F32,
     F64,
+    /// NumPy's `datetime64`: a signed integer, of which the least is NaT, "not a time".
+    DateTime,
+    /// NumPy's `timedelta64`, which is stored in the same way.
+    TimeDelta,
 }
 
 /// The byte order of a number.
@@ -36,7 +40,7 @@ pub struct Dtype {
     pub endian: Endian,
 }
 
-const NAMES: [(Kind, &str, &str); 12] = [
+const NAMES: [(Kind, &str, &str); 14] = [
     (Kind::Bool, "b1", "bool"),
     (Kind::U8, "u1", "u8"),
     (Kind::U16, "u2", "u16"),
@@ -49,6 +53,8 @@ const NAMES: [(Kind, &str, &str); 12] = [
     (Kind::F16, "f2", "f16"),
     (Kind::F32, "f4", "f32"),
     (Kind::F64, "f8", "f64"),
+    (Kind::DateTime, "M8", "datetime64"),
+    (Kind::TimeDelta, "m8", "timedelta64"),
 ];
 
 impl Kind {
@@ -59,8 +65,14 @@ impl Kind {
             Kind::Bool | Kind::U8 | Kind::I8 => 1,
             Kind::U16 | Kind::I16 | Kind::F16 => 2,
             Kind::U32 | Kind::I32 | Kind::F32 => 4,
-            Kind::U64 | Kind::I64 | Kind::F64 => 8,
+            Kind::U64 | Kind::I64 | Kind::F64 | Kind::DateTime | Kind::TimeDelta => 8,
         }
+    }
+
+    /// Whether elements are dates or times.
+    #[must_use]
+    pub fn is_time(self) -> bool {
+        matches!(self, Kind::DateTime | Kind::TimeDelta)
     }
 
     fn names(self) -> (&'static str, &'static str) {
@@ -80,7 +92,7 @@ impl Endian {
 }
 
 impl Dtype {
-    /// Parses a NumPy type name, such as `<f8`, `>i2` or `|b1`.
+    /// Parses a NumPy type name, such as `<f8`, `>i2` or `|b1`. Dates and times are without their unit.
     ///
     /// # Errors
     /// [`Error::Dtype`] for any other name.
@@ -111,14 +123,14 @@ impl fmt::Display for Dtype {
 }
 
 /// The quoted name of an unsupported dtype, with the meaning of its letter.
-fn describe(name: &str) -> String {
+pub(crate) fn describe(name: &str) -> String {
     let meaning = match name.trim_start_matches(['<', '>', '|', '=']).chars().next() {
         Some('c') => " (complex)",
         Some('S' | 'a') => " (byte strings)",
         Some('U') => " (strings)",
         Some('O') => " (Python objects)",
         Some('V') => " (raw or structured data)",
-        Some('M' | 'm') => " (dates or times)",
+        Some('M' | 'm') => " (dates or times in an unknown unit)",
         Some('f') => " (a wider float)",
         _ => "",
     };

@@ -25,7 +25,9 @@ pub enum Error {
     Header(String),
 
     /// The elements have a type that cannot be sorted.
-    #[error("dtype {0} cannot be sorted; the supported types are b1, u1 to u8, i1 to i8, f2, f4 and f8")]
+    #[error(
+        "dtype {0} cannot be sorted; the supported types are b1, u1 to u8, i1 to i8, f2, f4, f8, M8 and m8"
+    )]
     Dtype(String),
 
     /// The elements have several fields.

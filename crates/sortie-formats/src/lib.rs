@@ -1,5 +1,6 @@
 //! Readers and writers of the files that Sortie sorts. No sorting happens here.
 
+pub mod compressed;
 mod dtype;
 mod error;
 pub mod lines;

@@ -6,6 +6,7 @@
 
 use bytemuck::Pod;
 
+use crate::dtype::describe;
 use crate::raw::{self, Input, Note};
 use crate::{Dtype, Error};
 
@@ -22,6 +23,8 @@ pub const MAX_DIMENSIONS: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     pub dtype: Dtype,
+    /// The unit of dates and times, as in `[25us]`. Empty if they have none, and for numbers.
+    pub unit: String,
     /// Whether the first index varies fastest between neighbouring elements, instead of the last.
     pub fortran_order: bool,
     /// The length of each dimension. Empty for a single element.
@@ -45,8 +48,9 @@ impl Header {
             many => format!("({})", many.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
         };
         let fortran_order = if self.fortran_order { "True" } else { "False" };
+        let Header { dtype, unit, .. } = self;
         let literal =
-            format!("{{'descr': '{}', 'fortran_order': {fortran_order}, 'shape': {shape}, }}", self.dtype);
+            format!("{{'descr': '{dtype}{unit}', 'fortran_order': {fortran_order}, 'shape': {shape}, }}");
         let preamble = MAGIC.len() + 4;
         let whole = (preamble + literal.len() + 1).next_multiple_of(ALIGN);
         let mut bytes = Vec::with_capacity(whole);
@@ -93,11 +97,11 @@ pub fn parse_header(bytes: &[u8]) -> Result<Header, Error> {
     literal.expect(b'}')?;
     literal.end()?;
     let missing = |key| Error::Header(format!("key '{key}' is missing from the header"));
-    let dtype: Dtype = dtype.ok_or_else(|| missing("descr"))??;
+    let (dtype, unit) = dtype.ok_or_else(|| missing("descr"))??;
     let fortran_order = fortran_order.ok_or_else(|| missing("fortran_order"))?;
     let shape = shape.ok_or_else(|| missing("shape"))?;
     check_size(&shape, dtype.kind.width())?;
-    Ok(Header { dtype, fortran_order, shape, data_start })
+    Ok(Header { dtype, unit, fortran_order, shape, data_start })
 }
 
 /// Reads the header of `input`, and leaves `input` at the first element.
@@ -180,6 +184,18 @@ fn check_size(shape: &[usize], width: usize) -> Result<(), Error> {
     }
 }
 
+/// Whether this is a unit of dates and times: a number, which may be missing, and a word.
+fn is_unit(text: &str) -> bool {
+    const WORDS: [&str; 13] = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"];
+    let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    // NumPy has numbers of 31 bits.
+    let is_number = |digits: &str| digits.is_empty() || digits.parse::<i32>().is_ok_and(|number| number > 0);
+    inner.is_some_and(|inner| {
+        let word = inner.trim_start_matches(|c: char| c.is_ascii_digit());
+        WORDS.contains(&word) && is_number(&inner[..inner.len() - word.len()])
+    })
+}
+
 fn malformed<T>(what: String) -> Result<T, Error> {
     Err(Error::Header(what))
 }
@@ -248,8 +264,9 @@ impl<'a> Literal<'a> {
         }
     }
 
-    /// Parses a dtype. The inner result is an error if the literal is valid but the type is not supported.
-    fn dtype(&mut self) -> Result<Result<Dtype, Error>, Error> {
+    /// Parses a dtype, and the unit of dates and times. The inner result is an error if the literal is valid but the type is not
+    /// supported.
+    fn dtype(&mut self) -> Result<Result<(Dtype, String), Error>, Error> {
         match self.peek() {
             Some(b'[' | b'(') => {
                 let text = self.nested()?;
@@ -264,7 +281,15 @@ impl<'a> Literal<'a> {
                 let more = if rest.is_empty() { "" } else { "..." };
                 Ok(Err(Error::Structured(shown.chain(more.chars()).collect())))
             }
-            _ => Ok(Dtype::parse(self.string()?)),
+            _ => {
+                let name = self.string()?;
+                let (plain, unit) = name.split_at(name.find('[').unwrap_or(name.len()));
+                let dtype = Dtype::parse(plain).map_err(|_| Error::Dtype(describe(name)));
+                Ok(dtype.and_then(|dtype| match unit.is_empty() || dtype.kind.is_time() && is_unit(unit) {
+                    true => Ok((dtype, unit.to_owned())),
+                    false => Err(Error::Dtype(describe(name))),
+                }))
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //! `needletail` finds where records end and whether they are complete. It accepts any byte as a letter, so this module checks
 //! the bytes.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -95,7 +95,8 @@ impl Records {
         Records { each, copies, ..self }
     }
 
-    /// Adds all records of a source. If the last line has no line end, one is added.
+    /// Adds all records of a source. If the last line has no line end, one is added. A byte order mark and blank lines before the
+    /// first record are left out.
     ///
     /// # Errors
     /// For the first record that is cut short, or that has
@@ -125,6 +126,17 @@ impl Records {
                 Err(Error::Limit { line: 1 + reading.lines, bytes, limit: self.limit })
             }
         }
+    }
+
+    /// Raises the memory limit to `limit` bytes, if that is more.
+    pub fn raise_limit(&mut self, limit: usize) {
+        self.limit = self.limit.max(limit);
+    }
+
+    /// The bytes of the longest record from index `first` on. 0 if there is none.
+    #[must_use]
+    pub fn longest(&self, first: usize) -> usize {
+        (first..self.len()).map(|place| self.get(place).bytes().len()).max().unwrap_or(0)
     }
 
     /// The bytes counted if a record of `record` bytes is added.
@@ -227,8 +239,10 @@ pub struct Reading<'a> {
     held: Arc<Held>,
     /// A record that was read but did not fit. Empty if there is none.
     pending: Vec<u8>,
-    /// The number of lines in the records returned so far.
+    /// The number of lines before the records and in those returned so far.
     lines: u64,
+    /// The number of lines before the records.
+    skipped: u64,
 }
 
 impl<'a> Reading<'a> {
@@ -239,6 +253,8 @@ impl<'a> Reading<'a> {
     /// # Errors
     /// [`Error::Io`] if the source cannot be read.
     pub fn new(format: Format, mut source: impl BufRead + Send + 'a, limit: usize) -> Result<Self, Error> {
+        let (beginning, lines) = skip_to_records(&mut source)?;
+        let mut source = Cursor::new(beginning).chain(source);
         let is_empty = source.fill_buf()?.is_empty();
         let held = Arc::new(Held { limit, has_lines: format == Format::Fasta, ..Held::default() });
         let source = Bounded { source, held: held.clone() };
@@ -251,7 +267,7 @@ impl<'a> Reading<'a> {
                 Format::Fastq => Box::new(FastqReader::new(source)),
             }
         });
-        Ok(Reading { format, reader, held, pending: Vec::new(), lines: 0 })
+        Ok(Reading { format, reader, held, pending: Vec::new(), lines, skipped: lines })
     }
 
     /// Adds records until the source ends, the next record does not fit, or all records together take `enough` bytes.
@@ -278,7 +294,7 @@ impl<'a> Reading<'a> {
 
     /// Appends records. `start` is the length of the text before this call of `fill`.
     fn append(&mut self, records: &mut Records, start: usize, enough: usize) -> Result<bool, Error> {
-        let lines = self.lines;
+        let (lines, skipped) = (self.lines, self.skipped);
         let refused = |records: &Records, text: &[u8]| {
             let (bytes, limit) = (records.alone(text.len() + 1), records.limit);
             match bytes > limit {
@@ -294,7 +310,7 @@ impl<'a> Reading<'a> {
         }
         let Some(reader) = &mut self.reader else { return Ok(true) };
         while let Some(record) = reader.next() {
-            let record = record.map_err(|error| refusal(self.format, error))?;
+            let record = record.map_err(|error| refusal(self.format, error, skipped))?;
             let text = record.all();
             self.held.take(text);
             // Reads the next record even if there are enough, to see whether the source has ended.
@@ -472,8 +488,33 @@ fn line_number(before: &[u8]) -> u64 {
     1 + memchr::memchr_iter(b'\n', before).count() as u64
 }
 
-/// Converts an error of the reader, with a message of this module.
-fn refusal(format: Format, error: ParseError) -> Error {
+/// Skips what may precede the records and belongs to none: a byte order mark and blank lines. Returns the bytes after it that
+/// were read from the source, and the number of lines that were skipped.
+fn skip_to_records(source: &mut impl BufRead) -> io::Result<(Vec<u8>, u64)> {
+    const MARK: &[u8] = b"\xEF\xBB\xBF";
+    let mut seen = Vec::new();
+    while seen.len() < MARK.len() && source.fill_buf()?.first() == Some(&MARK[seen.len()]) {
+        seen.push(MARK[seen.len()]);
+        source.consume(1);
+    }
+    if !seen.is_empty() && seen != MARK {
+        return Ok((seen, 0));
+    }
+    let mut lines = 0;
+    loop {
+        let text = source.fill_buf()?;
+        let blank = text.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+        if blank == 0 {
+            return Ok((Vec::new(), lines));
+        }
+        lines += line_number(&text[..blank]) - 1;
+        source.consume(blank);
+    }
+}
+
+/// Converts an error of the reader, with a message of this module. `skipped` is the number of lines before the first that the
+/// reader saw.
+fn refusal(format: Format, error: ParseError, skipped: u64) -> Error {
     let problem = match (&error.kind, format) {
         (ParseErrorKind::Io, _) => return Error::Io(io::Error::other(error.msg)),
         (ParseErrorKind::InvalidStart, Format::Fasta) => {
@@ -499,7 +540,7 @@ fn refusal(format: Format, error: ParseError) -> Error {
     // The reader counts lines from 0 until it has read something. For wrong qualities it gives the line where the record
     // begins.
     let qualities = if error.kind == ParseErrorKind::UnequalLengths { 3 } else { 0 };
-    let line = error.position.line.max(1) + qualities;
+    let line = skipped + error.position.line.max(1) + qualities;
     let name = error.position.id.map(|id| Quoted::new(id.split('\t').next().unwrap_or_default()));
     Error::Record { line, name, problem: problem.into() }
 }

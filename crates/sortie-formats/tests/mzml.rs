@@ -7,7 +7,7 @@ use flate2::write::ZlibEncoder;
 use sha1::{Digest, Sha1};
 use sortie_formats::Quoted;
 use sortie_formats::spectra::mzml::{self, Header, Index, Part};
-use sortie_formats::spectra::{Format, NoRoom, Problem, Room, SpectrumError};
+use sortie_formats::spectra::{Format, Kept, NoRoom, Problem, Room, SpectrumError};
 
 fn base64(bytes: &[u8]) -> String {
     base64_simd::STANDARD.encode_to_string(bytes)
@@ -44,6 +44,9 @@ const PLAIN: u32 = 1_000_576;
 const MZ: u32 = 1_000_514;
 const INTENSITY: u32 = 1_000_515;
 const CHARGE: u32 = 1_000_516;
+const WAVELENGTH: u32 = 1_000_617;
+const NON_STANDARD: u32 = 1_000_786;
+const TEXT: u32 = 1_001_479;
 
 fn spectrum(id: &str, length: usize, arrays: &[String]) -> String {
     format!(
@@ -112,6 +115,69 @@ fn peaks_of_every_type() {
     assert!(fewer.contains(&format!("encodedLength=\"{}\"", encoded.len())) && fewer.contains(&encoded));
 }
 
+/// The two arrays of a spectrum with these peaks.
+fn peaks(mz: &[f64], intensity: &[f32]) -> [String; 2] {
+    let (mz, intensity) =
+        (mz.iter().flat_map(|mz| mz.to_le_bytes()), intensity.iter().flat_map(|i| i.to_le_bytes()));
+    [
+        array(&[MZ, F64, PLAIN], &base64(&mz.collect::<Vec<_>>())),
+        array(&[INTENSITY, F32, ZLIB], &base64(&zlib(&intensity.collect::<Vec<_>>()))),
+    ]
+}
+
+fn kept(text: &str) -> Kept {
+    parse(text).map(sortie_formats::spectra::Part::MzMl).unwrap().kept()
+}
+
+#[test]
+fn spectra_without_mz_or_intensities_stay_as_they_are() {
+    let [mz, intensity] = peaks(&[2.0, 1.0], &[4.0, 3.0]);
+    let light = array(&[WAVELENGTH, F32, ZLIB], &base64(&zlib(&numbers![200f32, 190f32])));
+    for arrays in [&[light.clone(), intensity.clone()][..], &[mz.clone()], &[intensity], &[light], &[]] {
+        let other = spectrum("other", 2, arrays);
+        let text = document(&(three("a") + &other + &three("b")));
+        assert_eq!(kept(&text), Kept { spectra: 1, arrays: 0 });
+        assert_eq!(parse(&text).unwrap().peaks().offsets, [0, 3, 3, 6]);
+        assert_eq!(rewritten(&text, &[&[0, 1, 2], &[], &[0, 1, 2]]), text);
+        let sorted = rewritten(&text, &[&[1, 2, 0], &[], &[1]]);
+        assert!(sorted.contains(&other), "{sorted}");
+        assert_eq!(parse(&sorted).unwrap().peaks().mz, [1.5, 2.5, 3.5, 1.5]);
+    }
+    // A spectrum without peaks is no exception that must be told.
+    assert_eq!(kept(&document(&spectrum("none", 0, &[]))), Kept::default());
+}
+
+#[test]
+fn arrays_of_another_length_stay_as_they_are() {
+    let noise = array(&[NON_STANDARD, F32, PLAIN], &base64(&numbers![9f32, 8f32, 7f32]));
+    let declared = noise.replace("<binaryDataArray ", "<binaryDataArray arrayLength=\"3\" ");
+    let none = array(&[NON_STANDARD, F64, ZLIB], "");
+    let text_of_one = array(&[TEXT, PLAIN, NON_STANDARD], &base64(b"one text\0"));
+    for other in [noise, declared, none, text_of_one] {
+        let [mz, intensity] = peaks(&[2.0, 1.0], &[4.0, 3.0]);
+        let charge = array(&[CHARGE, I32, PLAIN], &base64(&numbers![20i32, 10i32]));
+        let text = document(&spectrum("x", 2, &[mz, other.clone(), intensity, charge]));
+        assert_eq!(kept(&text), Kept { spectra: 0, arrays: 1 });
+        let sorted = rewritten(&text, &[&[1, 0]]);
+        assert!(sorted.contains(&other), "{sorted}");
+        assert!(sorted.contains(&base64(&numbers![10i32, 20i32])), "charges move along");
+        let peaks = parse(&sorted).unwrap();
+        assert_eq!((&peaks.peaks().mz[..], &peaks.peaks().intensity[..]), (&[1.0, 2.0][..], &[3.0, 4.0][..]));
+    }
+}
+
+#[test]
+fn a_spectrum_with_a_string_for_each_peak_stays_as_it_is() {
+    for strings in [&b"y1\0b2\0"[..], b"y1\0b2", b"\0\0"] {
+        for (kind, stored) in [(PLAIN, base64(strings)), (ZLIB, base64(&zlib(strings)))] {
+            let [mz, intensity] = peaks(&[2.0, 1.0], &[4.0, 3.0]);
+            let text = document(&spectrum("x", 2, &[mz, intensity, array(&[TEXT, kind], &stored)]));
+            assert_eq!(kept(&text), Kept { spectra: 1, arrays: 0 });
+            assert_eq!(rewritten(&text, &[&[]]), text);
+        }
+    }
+}
+
 #[test]
 fn an_index_follows_its_spectra() {
     let body =
@@ -173,8 +239,6 @@ fn what_is_wrong_is_said_of_its_spectrum() {
         (spectrum("x", 3, &two), "the array of m/z does not have 3 numbers, one for each peak"),
         (spectrum("x", usize::MAX, &two), "numbers, one for each peak of the spectrum"),
         (spectrum("x", 1, &two), "numbers, one for each peak of the spectrum"),
-        (spectrum("x", 2, &two[..1]), "it has no array of intensities"),
-        (spectrum("x", 2, &two[1..]), "it has no array of m/z"),
         (
             spectrum("x", 2, &two).replace("encodedLength", "arrayLength"),
             "the length of the array of m/z is 24",
@@ -192,10 +256,13 @@ fn what_is_wrong_is_said_of_its_spectrum() {
             spectrum("x", 2, &two).replace("Length=\"2\"", "Length=\"two\""),
             "its defaultArrayLength is not a number",
         ),
-        (spectrum("x", 2, &[array(&[MZ, F64], "AAAA")]), "compressed with an unsupported method"),
-        (spectrum("x", 2, &[array(&[MZ, PLAIN], "AAAA")]), "has an unsupported type"),
-        (spectrum("x", 2, &[array(&[MZ, F64, PLAIN], "AAAAA")]), "is not base64"),
-        (spectrum("x", 2, &[array(&[MZ, F64, ZLIB], "AAAA")]), "cannot be decompressed"),
+        (
+            spectrum("x", 2, &[array(&[MZ, F64], "AAAA"), two[1].clone()]),
+            "compressed with an unsupported method",
+        ),
+        (spectrum("x", 2, &[array(&[MZ, PLAIN], "AAAA"), two[1].clone()]), "has an unsupported type"),
+        (spectrum("x", 2, &[array(&[MZ, F64, PLAIN], "AAAAA"), two[1].clone()]), "is not base64"),
+        (spectrum("x", 2, &[array(&[MZ, F64, ZLIB], "AAAA"), two[1].clone()]), "cannot be decompressed"),
         (spectrum("x", 2, &two).replace("</spectrum>", ""), "the file ends before its </spectrum>"),
         (
             spectrum("x", 2, &two).replace("</spectrum>", "<spectrum id=\"y\">"),

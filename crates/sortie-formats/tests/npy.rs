@@ -25,7 +25,8 @@ fn error(bytes: &[u8]) -> String {
 }
 
 fn header(dtype: Dtype, fortran_order: bool, shape: &[usize]) -> Header {
-    let mut header = Header { dtype, fortran_order, shape: shape.to_vec(), data_start: 0 };
+    let mut header =
+        Header { dtype, unit: String::new(), fortran_order, shape: shape.to_vec(), data_start: 0 };
     header.data_start = header.to_bytes().len();
     header
 }
@@ -37,7 +38,13 @@ const I2: Dtype = Dtype { kind: Kind::I16, endian: Endian::Big };
 fn every_version_is_read() {
     for major in 1..=3 {
         let bytes = file(major, "{'descr': '>i2', 'fortran_order': True, 'shape': (3, 4), }   \n");
-        let expected = Header { dtype: I2, fortran_order: true, shape: vec![3, 4], data_start: bytes.len() };
+        let expected = Header {
+            dtype: I2,
+            unit: String::new(),
+            fortran_order: true,
+            shape: vec![3, 4],
+            data_start: bytes.len(),
+        };
         assert_eq!(parse_header(&bytes).unwrap(), expected);
     }
 }
@@ -74,20 +81,42 @@ fn keys_may_come_in_any_order_and_style() {
 }
 
 #[test]
+fn dates_and_times_keep_their_unit() {
+    for (descr, kind, unit) in [
+        ("<M8[ns]", Kind::DateTime, "[ns]"),
+        (">M8[D]", Kind::DateTime, "[D]"),
+        ("<m8[25us]", Kind::TimeDelta, "[25us]"),
+        ("<m8", Kind::TimeDelta, ""),
+    ] {
+        let bytes = file(1, &format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (3,), }}\n"));
+        let header = parse_header(&bytes).unwrap();
+        assert_eq!((header.dtype.kind, &*header.unit), (kind, unit));
+        assert_eq!(parse_header(&header.to_bytes()).unwrap().unit, unit);
+        assert!(String::from_utf8_lossy(&header.to_bytes()).contains(&format!("'{descr}'")));
+    }
+}
+
+#[test]
 fn unsupported_types_are_named() {
     for (descr, said) in [
         ("'<c16'", "dtype '<c16' (complex) cannot be sorted"),
         ("'|S5'", "dtype '|S5' (byte strings) cannot be sorted"),
         ("'<U3'", "dtype '<U3' (strings) cannot be sorted"),
         ("'|O'", "dtype '|O' (Python objects) cannot be sorted"),
-        ("'<M8[ns]'", "dtype '<M8[ns]' (dates or times) cannot be sorted"),
+        ("'<M8[xs]'", "dtype '<M8[xs]' (dates or times in an unknown unit) cannot be sorted"),
+        ("'<m8[0s]'", "dtype '<m8[0s]' (dates or times in an unknown unit) cannot be sorted"),
+        ("'<M8[s'", "dtype '<M8[s' (dates or times in an unknown unit) cannot be sorted"),
+        ("'<i8[ns]'", "dtype '<i8[ns]' cannot be sorted"),
         ("'<f16'", "dtype '<f16' (a wider float) cannot be sorted"),
         ("''", "dtype '' cannot be sorted"),
     ] {
         let text =
             error(&file(1, &format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (3,), }}\n")));
         assert!(text.contains(said), "{text}");
-        assert!(text.ends_with("the supported types are b1, u1 to u8, i1 to i8, f2, f4 and f8"), "{text}");
+        assert!(
+            text.ends_with("the supported types are b1, u1 to u8, i1 to i8, f2, f4, f8, M8 and m8"),
+            "{text}"
+        );
     }
     let descr = "[('a', '<i4'), ('b]', [('c', '<f8')])]";
     let text = error(&file(1, &format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (3,), }}\n")));

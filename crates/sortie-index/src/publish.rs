@@ -1,17 +1,16 @@
 //! A new index. Its files have no names until all are complete. Then they appear as one folder, by one rename.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags, flock, linkat, openat, renameat_with,
 };
 use rustix::io::Errno;
-use tempfile::TempDir;
 
 use crate::error::{Error, room};
 use crate::format::{Counts, FILES, HEADER, Header, Seal};
@@ -28,7 +27,7 @@ impl Draft {
     /// Checks that an index can be created at `target`: nothing else may be there.
     pub fn new(target: &Path) -> Result<Draft, Error> {
         let folder = folder_of(target).to_owned();
-        if target.file_name().is_none_or(|name| name == UNFINISHED) {
+        if target.file_name().is_none_or(is_unfinished) {
             let why = "not the name of a folder; choose one that can be created or replaced".into();
             return Err(Error::NotAnIndex { path: target.to_owned(), why });
         }
@@ -74,8 +73,12 @@ pub struct Complete {
     is_empty: bool,
 }
 
-/// The temporary name of the new index until the rename, and of the old one after it.
+/// The beginning of the temporary name of the new index until the rename, and of the old one after it.
 const UNFINISHED: &str = ".sortie-unfinished-index";
+
+fn is_unfinished(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes())
+}
 
 impl Complete {
     pub fn bytes(&self) -> u64 {
@@ -85,28 +88,32 @@ impl Complete {
     /// Puts the index in its place by one rename, which also replaces an old index.
     ///
     /// All slow work is done before, so the process is hardly ever killed between the first step and the last.
-    pub fn publish(mut self) -> Result<(), Error> {
-        let failed = |doing| Error::file(doing, &self.target);
-        if self.is_empty && self.target.join(HEADER).exists() {
-            return Err(Error::Empty { path: self.target });
+    pub fn publish(self) -> Result<(), Error> {
+        let Complete { target, folder, mut files, is_empty, .. } = self;
+        let failed = |doing| Error::file(doing, &target);
+        if is_empty && target.join(HEADER).exists() {
+            return Err(Error::Empty { path: target });
         }
-        let folder = File::open(&self.folder).map_err(Error::file("read", &self.folder))?;
-        let made = make_folder(&folder, &self.folder)?;
+        let around = File::open(&folder).map_err(Error::file("read", &folder))?;
+        // If another index is just being published, the next build removes what is left behind.
+        if flock(&around, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            remove_left_behind(&folder);
+        }
+        let mut made = Made::new(&folder).map_err(Error::file("create a folder in", &folder))?;
         let mut name_files = || {
-            for (file, name) in &mut self.files {
-                give_name(file, &made.path().join(name))?;
+            for (file, name) in &mut files {
+                give_name(file, &made.path.join(name))?;
             }
-            File::open(made.path())?.sync_all()
+            made.handle.sync_all()
         };
         name_files().map_err(failed("write"))?;
-        match renameat_with(CWD, made.path(), CWD, &self.target, RenameFlags::NOREPLACE) {
-            Ok(()) => {
-                // The folder now has its final name, so there is no temporary folder to remove.
-                let _ = made.keep();
-            }
+        match renameat_with(CWD, &made.path, CWD, &target, RenameFlags::NOREPLACE) {
+            // The folder now has its final name, so there is no temporary folder to remove.
+            Ok(()) => made.is_temporary = false,
             Err(Errno::EXIST) => {
-                exchange(&made, &self.target)?;
-                remove(made);
+                exchange(&made.path, &target)?;
+                made.is_temporary = false;
+                remove_unowned(&made.path);
             }
             Err(error) => return Err(failed("write")(error.into())),
         }
@@ -114,28 +121,81 @@ impl Complete {
     }
 }
 
-/// Creates the folder that becomes the index.
+/// The folder that becomes the index. Removed when it is dropped while it is temporary.
 ///
-/// The process that creates it holds a lock on the parent folder. If the holder of the lock finds such a folder, a
-/// process that was killed must have left it behind, so it is removed.
-fn make_folder(around: &File, path: &Path) -> Result<TempDir, Error> {
-    // The default permissions of folders.
-    let mode = fs::Permissions::from_mode(0o777);
-    let make = |random| {
-        let mut names = tempfile::Builder::new();
-        names.prefix(UNFINISHED).rand_bytes(random).permissions(mode.clone()).tempdir_in(path)
-    };
-    let made = if flock(around, FlockOperation::NonBlockingLockExclusive).is_ok() {
-        let left = path.join(UNFINISHED);
-        if is_left_behind(&left) {
-            let _ = fs::remove_dir_all(&left);
+/// Its process holds a lock on it. If nobody holds the lock of such a folder, a process that was killed must have left it behind.
+struct Made {
+    path: PathBuf,
+    handle: File,
+    is_temporary: bool,
+}
+
+impl Made {
+    fn new(folder: &Path) -> io::Result<Made> {
+        let make = |random| {
+            let mut names = tempfile::Builder::new();
+            // The default permissions of folders.
+            let mode = fs::Permissions::from_mode(0o777);
+            names.prefix(UNFINISHED).rand_bytes(random).permissions(mode).tempdir_in(folder)
+        };
+        loop {
+            let path = make(0).or_else(|_| make(6))?.keep();
+            let handle = File::open(&path).inspect_err(|_| remove_files(&path))?;
+            // Not every file system has locks. Without them, nothing that is left behind is removed.
+            let _ = flock(&handle, FlockOperation::LockExclusive);
+            if is_at(&handle, &path) {
+                return Ok(Made { path, handle, is_temporary: true });
+            }
+            // Before the folder was locked, another process removed it.
         }
-        make(0).or_else(|_| make(6))
-    } else {
-        // Another index is just being published, or the file system has no locks.
-        make(6)
-    };
-    made.map_err(Error::file("create a folder in", path))
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        if self.is_temporary {
+            remove_files(&self.path);
+        }
+    }
+}
+
+/// Removes a folder that has files of an index and nothing else. Opens no file, because there may be too many open ones.
+fn remove_files(path: &Path) {
+    for name in FILES.into_iter().chain([HEADER]) {
+        // Not all of them need be there.
+        let _ = fs::remove_file(path.join(name));
+    }
+    let _ = fs::remove_dir(path);
+}
+
+/// Removes what processes that were killed have left behind in the folder.
+fn remove_left_behind(folder: &Path) {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    entries.filter(|entry| is_unfinished(&entry.file_name())).for_each(|entry| remove_unowned(&entry.path()));
+}
+
+/// Removes a folder of an index that no process has locked.
+fn remove_unowned(path: &Path) {
+    let locks = |handle: &File| flock(handle, FlockOperation::NonBlockingLockExclusive).is_ok();
+    if is_left_behind(path)
+        && let Ok(handle) = File::open(path)
+        && locks(&handle)
+        && is_at(&handle, path)
+    {
+        // While files are open, removing their names takes no time, whatever their length.
+        let files = path.read_dir().into_iter().flatten().flatten();
+        let _held: Vec<_> = files.map(|entry| File::open(entry.path())).collect();
+        remove_files(path);
+    }
+}
+
+/// Whether this is the folder at `path`.
+fn is_at(handle: &File, path: &Path) -> bool {
+    let identity = |meta: Metadata| (meta.dev(), meta.ino());
+    match (handle.metadata(), path.symlink_metadata()) {
+        (Ok(own), Ok(there)) => identity(own) == identity(there),
+        _ => false,
+    }
 }
 
 /// Whether a folder has files of an index and nothing else.
@@ -146,9 +206,9 @@ fn is_left_behind(path: &Path) -> bool {
 }
 
 /// Swaps the new index with the old one.
-fn exchange(made: &TempDir, target: &Path) -> Result<(), Error> {
+fn exchange(made: &Path, target: &Path) -> Result<(), Error> {
     check_replaceable(target)?;
-    match renameat_with(CWD, made.path(), CWD, target, RenameFlags::EXCHANGE) {
+    match renameat_with(CWD, made, CWD, target, RenameFlags::EXCHANGE) {
         Err(Errno::INVAL) => {
             let why =
                 "this file system cannot swap folders; remove the old index first, or choose another name";
@@ -156,15 +216,6 @@ fn exchange(made: &TempDir, target: &Path) -> Result<(), Error> {
         }
         other => other.map_err(|error| Error::file("write", target)(error.into())),
     }
-}
-
-/// Removes the index that was replaced.
-fn remove(made: TempDir) {
-    // While files are open, removing their names takes no time, whatever their length.
-    let files = made.path().read_dir().into_iter().flatten().flatten();
-    let held: Vec<_> = files.map(|entry| File::open(entry.path())).collect();
-    drop(made);
-    drop(held);
 }
 
 /// Checks that there is nothing, an empty folder, or an index and nothing else, because everything that is replaced is removed.

@@ -6,13 +6,11 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use unicase::UniCase;
-
 use crate::error::Error;
 use crate::format::TERMS;
 use crate::index::{Index, Posting, Postings};
 use crate::postings::List;
-use crate::tokens::Tokenizer;
+use crate::tokens::{Tokenizer, folded};
 
 /// Controls how quickly further occurrences of a word stop raising the score.
 const K1: f64 = 1.2;
@@ -118,7 +116,7 @@ impl Index {
         prefix: &str,
         mut each: impl FnMut(&str, List) -> Result<bool, E>,
     ) -> Result<(), E> {
-        let prefix = UniCase::unicode(prefix).to_folded_case();
+        let prefix = folded(prefix);
         let mut terms = self.terms_from(prefix.as_bytes());
         while let Some(entry) = terms.next()? {
             let term = terms.term();

@@ -1,14 +1,18 @@
 //! Divides documents and queries into words.
 //!
-//! A word is a word of UAX #29, case-folded. ASCII words, which are nearly all words of most texts, are found without
-//! the tables of Unicode. Other text is passed to crates that have these tables, from the start of a word to the next
-//! ASCII character that ends every word (a blank, most punctuation).
+//! A word is a word of UAX #29 in normal form (NFKC), case-folded. So `café` is the same word whether its accent is a character of its
+//! own or not, and `ﬁsh` is `fish`. ASCII words, which are nearly all words of most texts, are found without the tables of Unicode.
+//! Other text is passed to crates that have these tables, from the start of a word to the next ASCII character that ends every word
+//! (a blank, most punctuation).
 //!
 //! In UAX #29, full stops and colons between letters join words. Here they separate them, so `os.path`, `example.com`
 //! and `key:value` are found by their parts. Numbers (`3.14`, `v1.2.3`), acronyms (`U.S.A.`), apostrophes (`don't`)
 //! and underscores (`foo_bar`) stay whole.
 
+use std::borrow::Cow;
+
 use unicase::UniCase;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Words with more bytes than this are left out: nobody searches for them, and they are often data.
@@ -85,7 +89,7 @@ impl Tokenizer {
     }
 
     fn unicode_words(&mut self, text: &str, each: &mut impl FnMut(&[u8])) {
-        for word in text.unicode_words() {
+        for word in normal(text).unicode_words() {
             parts(without_marked(word), |part| self.fold(part, each));
         }
     }
@@ -94,7 +98,7 @@ impl Tokenizer {
         if word.is_ascii() {
             return self.fold_ascii(word.as_bytes(), each);
         }
-        let folded = UniCase::unicode(word).to_folded_case();
+        let folded = folded(word);
         if self.fits(folded.len()) {
             each(folded.as_bytes());
         }
@@ -114,6 +118,19 @@ impl Tokenizer {
             each(&self.folded);
         }
     }
+}
+
+/// The text in normal form NFKC.
+fn normal(text: &str) -> Cow<'_, str> {
+    match is_nfkc_quick(text.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(text),
+        IsNormalized::No | IsNormalized::Maybe => Cow::Owned(text.nfkc().collect()),
+    }
+}
+
+/// A text as its words are stored: in normal form, and case-folded.
+pub fn folded(text: &str) -> String {
+    UniCase::unicode(&*normal(text)).to_folded_case()
 }
 
 /// Whether a character joins its neighbours into one word, by rules WB6, WB7, WB11 and WB12.
@@ -209,7 +226,7 @@ mod tests {
     fn plain(text: &str) -> Vec<String> {
         let mut words = Vec::new();
         let mut add = |part: &str| words.push(UniCase::unicode(part).to_folded_case());
-        text.unicode_words().for_each(|word| parts(without_marked(word), &mut add));
+        normal(text).unicode_words().for_each(|word| parts(without_marked(word), &mut add));
         words
     }
 
@@ -220,7 +237,7 @@ mod tests {
         }
 
         #[test]
-        fn words_are_those_of_unicode(text in r"[a-cA-C0-2_:,;.' \nßÉıſЖ中ー한]{0,40}") {
+        fn words_are_those_of_unicode(text in r"[a-cA-C0-2_:,;.' \nßÉıſЖ中ー한\u{301}\u{308}ﬁ²Ａ…½\u{1112}\u{1161}\u{11ab}]{0,40}") {
             prop_assert_eq!(words(&text), plain(&text));
         }
 
@@ -230,6 +247,17 @@ mod tests {
                 prop_assert!(!word.is_empty() && word.len() <= LONGEST);
             }
         }
+    }
+
+    #[test]
+    fn composed_and_decomposed_text_has_the_same_words() {
+        assert_eq!(words("caf\u{e9} CAFE\u{301} cafe\u{301}s"), ["caf\u{e9}", "caf\u{e9}", "caf\u{e9}s"]);
+        assert_eq!(
+            words("\u{1112}\u{1161}\u{11ab} ﬁsh Ｆｕｌｌ x² ㎏ ½"),
+            ["한", "fish", "full", "x2", "kg", "1\u{2044}2"]
+        );
+        assert_eq!(words("e\u{301}tude O\u{308}l.A\u{308}nderung"), ["étude", "öl", "änderung"]);
+        assert_eq!(folded("E\u{301}"), "é");
     }
 
     /// U+093E is both a mark and a letter. Words of this kind occur in Rust's documentation.

@@ -34,7 +34,14 @@ pub fn dtype(kind: Kind) -> Dtype {
         Kind::F16 => Dtype::F16,
         Kind::F32 => Dtype::F32,
         Kind::F64 => Dtype::F64,
+        Kind::DateTime | Kind::TimeDelta => Dtype::I64,
     }
+}
+
+/// Adds `by` to dates or times, and wraps around. Minus one turns NaT, the least integer, into the greatest, and keeps the order of
+/// all others. So NaT comes last in ascending order, as NaNs do. One undoes that.
+pub fn rotate<W: Pod>(times: &mut [W], by: i64) {
+    bytemuck::cast_slice_mut::<W, i64>(times).iter_mut().for_each(|time| *time = time.wrapping_add(by));
 }
 
 /// Makes elements that NumPy treats as equal identical: -0.0 becomes 0.0, and all NaNs become the same one.

@@ -83,18 +83,26 @@ fn sort<W: Pod + Send>(
     let bytes = stretches.bytes();
     let elements = Elements { dtype: element::dtype(format.kind()), order: order(job), engine: job.engine };
     sink(&format.header())?;
+    let rotates = job.rotates(&format);
     let mut feed = |items: &mut [u8]| {
         let note = |bytes| job.ledger.progress.advance(bytes);
         let room = items.len() / size_of::<W>() * size_of::<W>();
-        let count = stretches.next::<W>(bytemuck::cast_slice_mut(&mut items[..room]), &note)?;
+        let elements: &mut [W] = bytemuck::cast_slice_mut(&mut items[..room]);
+        let count = stretches.next::<W>(elements, &note)?;
+        if rotates {
+            element::rotate(&mut elements[..count], -1);
+        }
         Ok(count * size_of::<W>())
     };
     sort_items(&elements, task, &mut feed, bytes, &mut |stored| {
-        if format.endian() == Endian::NATIVE {
+        if format.endian() == Endian::NATIVE && !rotates {
             return sink(stored);
         }
         let mut elements: Vec<W> = memory::room(stored.len() / size_of::<W>())?;
         elements.extend(stored.chunks_exact(size_of::<W>()).map(bytemuck::pod_read_unaligned::<W>));
+        if rotates {
+            element::rotate(&mut elements, 1);
+        }
         raw::reorder(&mut elements, format.endian());
         sink(bytemuck::cast_slice(&elements))
     })
@@ -113,8 +121,11 @@ fn argsort<W: Pod + Send>(
         ));
     }
     let bytes = stretches.bytes().map(|bytes| bytes / size_of::<W>() as u64 * size_of::<u128>() as u64);
-    let level = matches!(format, Format::Npy(_));
-    let mut places = Places::<W>::new(stretches, element::dtype(format.kind()), order(job), level)?;
+    let adapted = match format {
+        Format::Npy(_) => Adapted { level: true, rotate: job.rotates(&format) },
+        Format::Raw(_) => Adapted::default(),
+    };
+    let mut places = Places::<W>::new(stretches, element::dtype(format.kind()), order(job), adapted)?;
     let keys = Elements { dtype: Dtype::U128, order: Order::default(), engine: job.engine };
     sink(&format.of_places().header())?;
     sort_items(&keys, task, &mut |items| places.next(items, &job.ledger), bytes, &mut |placed| {
@@ -168,8 +179,7 @@ struct Places<W> {
     stretches: ArrayStretches,
     dtype: Dtype,
     order: Order,
-    /// Whether elements that NumPy treats as equal get the same code.
-    level: bool,
+    adapted: Adapted,
     /// The index of the next element.
     place: u64,
     /// The elements that were read, and their codes.
@@ -177,11 +187,20 @@ struct Places<W> {
     codes: Vec<u64>,
 }
 
+/// How elements are changed before they are encoded.
+#[derive(Default, Clone, Copy)]
+struct Adapted {
+    /// Elements that NumPy treats as equal get the same code.
+    level: bool,
+    /// NaT comes last.
+    rotate: bool,
+}
+
 impl<W: Pod> Places<W> {
-    fn new(stretches: ArrayStretches, dtype: Dtype, order: Order, level: bool) -> Result<Self, Failure> {
+    fn new(stretches: ArrayStretches, dtype: Dtype, order: Order, adapted: Adapted) -> Result<Self, Failure> {
         let at_once = PIECE / (size_of::<W>() + size_of::<u64>());
         let (read, codes) = (memory::filled(at_once, W::zeroed())?, memory::filled(at_once, 0)?);
-        Ok(Places { stretches, dtype, order, level, place: 0, read, codes })
+        Ok(Places { stretches, dtype, order, adapted, place: 0, read, codes })
     }
 
     /// Fills `items` with the next ones, and returns the number of bytes filled. It is smaller only at the end.
@@ -193,8 +212,11 @@ impl<W: Pod> Places<W> {
                 |bytes: u64| ledger.progress.advance(bytes * (size_of::<u128>() / size_of::<W>()) as u64);
             let count = self.stretches.next(&mut self.read[..room], &note)?;
             let (read, codes) = (&mut self.read[..count], &mut self.codes[..count]);
-            if self.level {
+            if self.adapted.level {
                 element::level(self.dtype, read);
+            }
+            if self.adapted.rotate {
+                element::rotate(read, -1);
             }
             dynamic::codes(self.dtype, bytemuck::cast_slice(read), self.order, codes)?;
             for (item, code) in items.chunks_exact_mut(size_of::<u128>()).zip(codes) {

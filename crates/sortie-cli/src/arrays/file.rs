@@ -150,7 +150,7 @@ impl Format {
             Format::Raw(_) => Format::Raw(Kind::U64),
             Format::Npy(header) => {
                 let dtype = Dtype { kind: Kind::I64, endian: Endian::Little };
-                Format::Npy(Header { dtype, shape: header.shape.clone(), ..*header })
+                Format::Npy(Header { dtype, unit: String::new(), shape: header.shape.clone(), ..*header })
             }
         }
     }
@@ -185,11 +185,13 @@ pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
         Kind::I16 => places::<i16>(&mut file),
         Kind::I32 => places::<i32>(&mut file),
         Kind::I64 => places::<i64>(&mut file),
-        Kind::Bool | Kind::F16 | Kind::F32 | Kind::F64 => Err(Failure::new(format!(
-            "{}: offsets must be whole numbers, but these are {}",
-            quote::name(path),
-            file.format.kind()
-        ))),
+        Kind::Bool | Kind::F16 | Kind::F32 | Kind::F64 | Kind::DateTime | Kind::TimeDelta => {
+            Err(Failure::new(format!(
+                "{}: offsets must be whole numbers, but these are {}",
+                quote::name(path),
+                file.format.kind()
+            )))
+        }
     }?;
     match offsets.windows(2).position(|pair| pair[0] > pair[1]) {
         Some(i) => Err(Failure::new(format!(
@@ -221,7 +223,8 @@ fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &mut ArrayFile) -> 
 pub fn holds_npy(path: &Path) -> bool {
     (path.as_os_str() == "-" || path.is_file())
         && open(path).is_ok_and(|file| {
-            peek::begins_with(&file, npy::MAGIC) || compression::peeked(file, npy::MAGIC.len()) == npy::MAGIC
+            peek::begins_with(&file, npy::MAGIC)
+                || compression::head(&file, npy::MAGIC.len()).is_ok_and(|(head, _)| head == npy::MAGIC)
         })
 }
 

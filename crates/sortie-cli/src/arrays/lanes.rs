@@ -79,7 +79,7 @@ mod tests {
 
     fn header(fortran_order: bool, shape: &[usize]) -> Header {
         let dtype = Dtype { kind: Kind::U32, endian: Endian::Little };
-        Header { dtype, fortran_order, shape: shape.to_vec(), data_start: 0 }
+        Header { dtype, unit: String::new(), fortran_order, shape: shape.to_vec(), data_start: 0 }
     }
 
     #[test]

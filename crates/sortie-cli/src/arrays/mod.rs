@@ -149,6 +149,10 @@ impl<'a> ArraySort<'a> {
         let mut elements: Vec<W> = self.read(array, &mut report)?;
         self.check(elements.len())?;
         self.ledger.progress.stage("sorting", 0);
+        let rotates = self.rotates(&array.format);
+        if rotates {
+            elements.par_chunks_mut(LEVELLED).for_each(|part| element::rotate(part, -1));
+        }
         if self.argsort {
             if let Format::Npy(_) = array.format {
                 elements.par_chunks_mut(LEVELLED).for_each(|part| element::level(dtype, part));
@@ -157,11 +161,19 @@ impl<'a> ArraySort<'a> {
             self.write(&array.format.of_places(), &mut places, &mut output, &mut report)?;
         } else {
             self.sort(dtype, &mut elements, &mut report)?;
+            if rotates {
+                elements.par_chunks_mut(LEVELLED).for_each(|part| element::rotate(part, 1));
+            }
             self.write(&array.format, &mut elements, &mut output, &mut report)?;
         }
         output.finish()?;
         self.ledger.absorb(report);
         Ok(())
+    }
+
+    /// Whether elements must be rotated for the sort, so that NaT comes last. In descending order it does without.
+    fn rotates(&self, format: &Format) -> bool {
+        format.kind().is_time() && !self.descending
     }
 
     fn open_output(&self) -> Result<Output, Failure> {

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::vec;
 
 use super::flag::{Arguments, Effect, Flag, Given, usage};
+use super::page;
 use crate::failure::Failure;
 use crate::quote;
 
@@ -87,7 +88,7 @@ impl<A: Arguments> Reader<A> {
         for (place, &letter) in text.iter().enumerate() {
             let value = &text[place + 1..];
             let is_it = |flag: &&Flag<A>| flag.name.short() == Some(char::from(letter));
-            let flag = flags::<A>().find(is_it).ok_or_else(|| unknown(b"-", &[letter]))?;
+            let flag = flags::<A>().find(is_it).ok_or_else(|| unknown(letter))?;
             match &flag.effect {
                 Effect::Switch(set) => set(&mut self.args),
                 Effect::Optional(_, _, set) => set(&mut self.args, None)?,
@@ -137,7 +138,11 @@ fn named<A: Arguments>(name: &[u8]) -> Result<&'static Flag<A>, Failure> {
     let of_gnu: Vec<_> = found.iter().copied().filter(|flag| A::IS_GNU && flag.gnu).collect();
     match (&of_gnu[..], &found[..]) {
         ([flag], _) | ([], [flag]) => Ok(flag),
-        (_, []) => Err(unknown(b"--", name)),
+        (_, []) => {
+            let given = OsString::from_vec([b"--", name].concat());
+            let tip = page::tip_for::<A>(given.clone()).unwrap_or_default();
+            Err(usage(format_args!("unexpected argument {} found{tip}", quote::always(Path::new(&given)))))
+        }
         _ => {
             let names: Vec<_> = found.iter().map(|flag| flag.name.to_string()).collect();
             let given = shown(&[b"--", name]);
@@ -146,8 +151,8 @@ fn named<A: Arguments>(name: &[u8]) -> Result<&'static Flag<A>, Failure> {
     }
 }
 
-fn unknown(dashes: &[u8], name: &[u8]) -> Failure {
-    usage(format_args!("unexpected argument {} found", shown(&[dashes, name])))
+fn unknown(letter: u8) -> Failure {
+    usage(format_args!("unexpected argument {} found", shown(&[b"-", &[letter]])))
 }
 
 /// Quotes an argument for a message.

@@ -9,18 +9,18 @@ use super::values::count;
 use super::{MemorySize, StatsFormat, path, threads};
 
 const BUILD_AFTER_HELP: &str = "\
-The name of a file tells its format. A .jsonl or .ndjson file has one document per line, an object with id and text. A .md,
-.markdown, .html, .htm, .xhtml, .txt or .text file is one document. A further ending .gz means compressed with gzip. In a
-folder, other files are passed over unless --ext or --all-text adds them, and so are hidden files, hidden folders and links
-to folders. A file with another ending that is itself an input is read as plain text. Each file is indexed once, however many
-names and links lead to it.
+The name of a file tells its format. A .jsonl or .ndjson file has one document per line, an object with id and text. A .md, \
+.markdown, .html, .htm, .xhtml, .txt or .text file is one document. A further ending .gz, .bgz, .zst, .xz, .bz2 or .lz4 means \
+compressed. In a folder, other files are passed over unless --ext or --all-text adds them, and so are hidden files, hidden folders \
+and links to folders. A file with another ending that is itself an input is read as plain text. Each file is indexed once, however \
+many names and links lead to it.
 
-Words are those of Unicode (UAX #29), case-folded. Full stops and colons between letters separate words, so that path finds
-os.path. Words such as 3.14, v1.2.3, U.S.A., don't and foo_bar stay whole. Words over 255 bytes are left out. The pipeline,
-memory and number of threads do not affect the index.
+Words are those of Unicode (UAX #29) in normal form (NFKC), case-folded. Full stops and colons between letters separate words, so \
+that path finds os.path. Words such as 3.14, v1.2.3, U.S.A., don't and foo_bar stay whole. Words over 255 bytes are left out. The \
+pipeline, memory and number of threads do not affect the index.
 
-The last line on standard error says what was indexed, skipped and passed over. A document is skipped if its content is
-defective (not UTF-8, not JSON, damaged gzip) or its file has disappeared. Any other error ends the build.
+The last line on standard error says what was indexed, skipped and passed over. A document is skipped if its content is defective \
+(not UTF-8, not JSON, damaged compressed data) or its file has disappeared. Any other error ends the build.
 
 Exit status:
   0  the index has all documents
@@ -88,7 +88,7 @@ pub enum IndexCommand {
 #[derive(Debug, Args)]
 #[command(args_override_self = true, after_help = BUILD_AFTER_HELP)]
 pub struct BuildArgs {
-    /// Files and folders, compressed with gzip or not
+    /// Files and folders, compressed or not
     #[arg(
         value_name = "IN",
         required_unless_present = "files_from",

@@ -144,6 +144,8 @@ pub struct Sources {
     /// A file that lists the names of the inputs.
     pub files0_from: Option<PathBuf>,
     pub check: Option<Check>,
+    /// Whether the bytes of every input are its text, whatever format they have.
+    pub as_is: bool,
 }
 
 /// Where temporary files go, and how to merge them.

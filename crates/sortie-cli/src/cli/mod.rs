@@ -184,6 +184,6 @@ fn usage_failure(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let about = text.split("\n\n").next().unwrap_or_default();
     let words: Vec<_> = about.trim_start_matches("error: ").split_whitespace().collect();
-    let line = words.join(" ").replace(char::is_control, "?");
-    flag::usage(line)
+    let line = words.join(" ") + &page::tip(error).unwrap_or_default();
+    flag::usage(line.replace(char::is_control, "?"))
 }

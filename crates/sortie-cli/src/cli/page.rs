@@ -1,6 +1,9 @@
 //! Makes the help, the man page and the completions of a command whose options are in a table, with clap.
 
+use std::ffi::OsString;
+
 use clap::builder::{PossibleValuesParser, ValueRange};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command, ValueHint};
 
 use super::flag::{Arguments, Domain, Effect, Flag};
@@ -28,6 +31,27 @@ pub fn command<A: Arguments>() -> Command {
         .disable_version_flag(true)
         .arg(operand)
         .args(options)
+}
+
+/// The option that clap takes an unknown one for, as a part of a message.
+pub fn tip_for<A: Arguments>(option: OsString) -> Option<String> {
+    let error = command::<A>().try_get_matches_from([A::NAME.into(), option]).err()?;
+    tip(&error)
+}
+
+/// What clap suggests instead of a wrong word, as a part of a message.
+pub fn tip(error: &clap::Error) -> Option<String> {
+    let suggested = |kind| match error.get(kind)? {
+        ContextValue::String(word) => Some(word.clone()),
+        // The last one is the most similar.
+        ContextValue::Strings(words) => words.last().cloned(),
+        _ => None,
+    };
+    // An option of another command is suggested with that command.
+    let of_command = [suggested(ContextKind::SuggestedSubcommand), suggested(ContextKind::SuggestedArg)];
+    let words: Vec<_> = of_command.into_iter().flatten().collect();
+    let words = if words.is_empty() { suggested(ContextKind::SuggestedValue)? } else { words.join(" ") };
+    Some(format!(" (did you mean '{words}'?)"))
 }
 
 /// The option for clap, or `None` if the help does not show it.

@@ -1,12 +1,11 @@
-//! Compressed files. The first bytes of an input tell its format. `--compress` or else the name of an output decides
-//! how it is compressed.
+//! Compressed files. `sortie_formats::compressed` recognises and decompresses an input. `--compress` or else the name of an output
+//! decides how it is compressed.
 //!
-//! A compressed file is a sequence of *members*, each complete in itself: a gzip member, a BGZF block, a zstd or lz4
-//! frame, an xz or bzip2 stream. So pieces of an output can be compressed in parallel. `members.rs` makes sure that
-//! an input ends at the end of a member.
+//! A compressed file is a sequence of members, each complete in itself. So pieces of an output can be compressed in parallel.
 
 mod encode;
-mod members;
+#[cfg(test)]
+mod members_tests;
 mod packer;
 mod source;
 
@@ -14,29 +13,17 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
+use sortie_formats::compressed::HEAD;
+pub use sortie_formats::compressed::Way;
+
 use crate::failure::Failure;
 use crate::quote;
 pub use packer::Packer;
-pub use source::{Source, is_compressed, peeked, reader};
-
-/// A compression format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    Gzip,
-    /// gzip in blocks of 64 KiB, which sequencing tools can access randomly.
-    Bgzf,
-    Zstd,
-    Xz,
-    Bzip2,
-    Lz4,
-}
+pub use source::{Source, head, is_compressed, reader};
 
 /// The properties of a format.
 struct About {
     way: Way,
-    name: &'static str,
-    /// The file extension.
-    extension: &'static str,
     levels: RangeInclusive<i32>,
     /// The default level of the format's own program.
     usual: i32,
@@ -46,80 +33,52 @@ struct About {
 }
 
 static WAYS: [About; 6] = [
-    About { way: Way::Gzip, name: "gzip", extension: "gz", levels: 1..=9, usual: 6, piece: 256 << 10 },
-    About {
-        way: Way::Bgzf,
-        name: "bgzf",
-        extension: "bgz",
-        levels: 1..=9,
-        usual: 6,
-        piece: 4 * encode::BGZF_BLOCK,
-    },
-    About { way: Way::Zstd, name: "zstd", extension: "zst", levels: 1..=22, usual: 3, piece: 1 << 20 },
-    About { way: Way::Xz, name: "xz", extension: "xz", levels: 0..=9, usual: 6, piece: 1 << 20 },
+    About { way: Way::Gzip, levels: 1..=9, usual: 6, piece: 256 << 10 },
+    About { way: Way::Bgzf, levels: 1..=9, usual: 6, piece: 4 * encode::BGZF_BLOCK },
+    About { way: Way::Zstd, levels: 1..=22, usual: 3, piece: 1 << 20 },
+    About { way: Way::Xz, levels: 0..=9, usual: 6, piece: 1 << 20 },
     // Slightly less than one bzip2 block, which holds at most 900 kB.
-    About { way: Way::Bzip2, name: "bzip2", extension: "bz2", levels: 1..=9, usual: 9, piece: 890_000 },
-    About { way: Way::Lz4, name: "lz4", extension: "lz4", levels: 1..=1, usual: 1, piece: 1 << 20 },
+    About { way: Way::Bzip2, levels: 1..=9, usual: 9, piece: 890_000 },
+    About { way: Way::Lz4, levels: 1..=1, usual: 1, piece: 1 << 20 },
 ];
 
-impl Way {
-    fn about(self) -> &'static About {
-        WAYS.iter().find(|about| about.way == self).expect("the table has every way")
-    }
-
-    pub fn name(self) -> &'static str {
-        self.about().name
-    }
-
-    /// The format that the extension of a file name means, if any.
-    fn of_name(name: &Path) -> Option<Way> {
-        let extension = name.extension()?;
-        WAYS.iter().find(|about| extension.eq_ignore_ascii_case(about.extension)).map(|about| about.way)
-    }
-
-    /// The format of a file that begins with `head`, if it is compressed. BGZF counts as gzip here.
-    ///
-    /// The check includes more bytes than the magic number of a format, because a text or an array could begin
-    /// with the magic number too.
-    fn of(head: &[u8]) -> Option<Way> {
-        match *head {
-            // The method is deflate, and flags, level and system have no reserved values.
-            [0x1F, 0x8B, 8, flags, _, _, _, _, level, system, ..] => {
-                let is_gzip =
-                    flags & 0xE0 == 0 && matches!(level, 0 | 2 | 4) && matches!(system, 0..=13 | 255);
-                is_gzip.then_some(Way::Gzip)
-            }
-            [0x1F, 0x8B, 8, ..] => Some(Way::Gzip),
-            [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Way::Zstd),
-            // A frame without data; `pzstd` begins files with one.
-            [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some(Way::Zstd),
-            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Way::Xz),
-            // The level, then the first digits of pi in front of a block, or of its square root if there is no
-            // block.
-            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => Some(Way::Bzip2),
-            [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Some(Way::Bzip2),
-            [0x04, 0x22, 0x4D, 0x18] => Some(Way::Lz4),
-            [0x04, 0x22, 0x4D, 0x18, flags, ..] if flags >> 6 == 1 => Some(Way::Lz4),
-            _ => None,
-        }
+impl About {
+    fn of(way: Way) -> &'static About {
+        WAYS.iter().find(|about| about.way == way).expect("the table has every way")
     }
 }
-
-/// The number of bytes that [`Way::of`] needs.
-const HEAD: usize = 10;
 
 /// A format that is recognised but not supported.
 struct Unread {
     name: &'static str,
     magic: &'static [u8],
-    extension: &'static str,
     /// The command that decompresses such a file to standard output.
     decompress: &'static str,
 }
 
 const UNREAD: [Unread; 2] = [
-    Unread { name: "compress", magic: b"\x1F\x9D", extension: "Z", decompress: "gzip -dc" },
-    Unread { name: "zip", magic: b"PK\x03\x04", extension: "zip", decompress: "unzip -p" },
+    Unread { name: "compress", magic: b"\x1F\x9D", decompress: "gzip -dc" },
+    Unread { name: "zip", magic: b"PK\x03\x04", decompress: "unzip -p" },
+];
+
+/// File extensions that mean a format which is not written, and the format: the single files and archives of other
+/// compressors, and compressed archives of `tar`.
+const UNWRITTEN: [(&str, &str); 15] = [
+    ("Z", "compress"),
+    ("zip", "zip"),
+    ("7z", "7z"),
+    ("rar", "rar"),
+    ("br", "brotli"),
+    ("lz", "lzip"),
+    ("lzma", "lzma"),
+    ("lzo", "lzop"),
+    ("sz", "snappy"),
+    ("tgz", "tar and gzip"),
+    ("tbz", "tar and bzip2"),
+    ("tbz2", "tar and bzip2"),
+    ("txz", "tar and xz"),
+    ("tzst", "tar and zstd"),
+    ("tlz", "tar and lzma"),
 ];
 
 /// Fails if a file that begins with `head` has a format that is not supported.
@@ -166,8 +125,8 @@ impl FromStr for Asked {
             return Ok(Asked::Plain);
         }
         let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
-        let Some(about) = WAYS.iter().find(|about| about.name == name) else {
-            let names: Vec<_> = WAYS.iter().map(|about| about.name).collect();
+        let Some(about) = WAYS.iter().find(|about| about.way.name() == name) else {
+            let names: Vec<_> = WAYS.iter().map(|about| about.way.name()).collect();
             return Err(format!("the format must be {} or none", names.join(", ")));
         };
         let level = match level {
@@ -207,17 +166,24 @@ impl Compression {
     }
 
     fn of_name(output: &Path) -> Result<Option<Compression>, Failure> {
-        let Some(extension) = output.extension() else { return Ok(None) };
-        if let Some(Unread { name, .. }) =
-            UNREAD.iter().find(|way| extension.eq_ignore_ascii_case(way.extension))
-        {
-            return Err(Failure::new(format!(
+        let way = Way::of_name(output);
+        match unwritten(output, way) {
+            None => Ok(way.map(|way| Compression { way, level: About::of(way).usual })),
+            Some(name) => Err(Failure::new(format!(
                 "{}: an output cannot be compressed with {name}; end its name in .gz, .bgz, .zst, .xz, .bz2 or .lz4, or give \
                  --compress=none",
                 quote::name(output)
-            )));
+            ))),
         }
-        Ok(Way::of_name(output).map(|way| Compression { way, level: way.about().usual }))
+    }
+}
+
+/// The format that an output's name means, if it is not written. `way` is the compression that the name means.
+fn unwritten(output: &Path, way: Option<Way>) -> Option<String> {
+    let is = |name: &Path, own: &str| name.extension().is_some_and(|e| e.eq_ignore_ascii_case(own));
+    match way {
+        Some(way) => is(Path::new(output.file_stem()?), "tar").then(|| format!("tar and {}", way.name())),
+        None => UNWRITTEN.iter().find(|(own, _)| is(output, own)).map(|(_, name)| (*name).into()),
     }
 }
 
@@ -231,12 +197,18 @@ mod tests {
             Compression::of(None, Some(Path::new(name)), bgzf).unwrap().map(|compression| compression.way)
         };
         for about in &WAYS {
-            assert_eq!(way(&format!("x.{}", about.extension), false), Some(about.way));
-            assert_eq!(way(&format!("x.{}", about.extension.to_uppercase()), false), Some(about.way));
+            let name = about.way.name();
+            let usual = [("gzip", "gz"), ("bgzf", "bgz"), ("zstd", "zst"), ("bzip2", "bz2")];
+            let usual = usual.iter().find(|(of, _)| *of == name).map_or(name, |(_, extension)| extension);
+            for extension in [name, usual, &usual.to_uppercase()] {
+                assert_eq!(way(&format!("x.{extension}"), false), Some(about.way));
+            }
         }
         assert_eq!((way("x.fa.gz", true), way("x.fa.zst", true)), (Some(Way::Bgzf), Some(Way::Zstd)));
         assert_eq!((way("gz", false), way("x.txt", false), way(".gz", false)), (None, None, None));
-        assert!(Compression::of(None, Some(Path::new("x.zip")), false).is_err());
+        for (extension, _) in UNWRITTEN {
+            assert!(Compression::of(None, Some(&Path::new("x").with_extension(extension)), false).is_err());
+        }
     }
 
     #[test]
@@ -258,15 +230,5 @@ mod tests {
         ] {
             assert_eq!(asked.parse::<Asked>().unwrap_err(), why);
         }
-    }
-
-    /// Bytes that are shorter than a magic number, or that only begin like one, are text.
-    #[test]
-    fn text_is_not_compressed() {
-        for head in ["", "B", "BZh", "BZh91AY&S", "BZhang\nChen", "PK\x03\x04"] {
-            assert_eq!(Way::of(head.as_bytes()), None, "{head:?}");
-        }
-        assert_eq!(Way::of(b"\x1F\x8B\x08\xFF\0\0\0\0\0\0"), None);
-        assert_eq!(Way::of(b"\x1F\x8B\x08\0\x07\0\0\0\x06\0"), None);
     }
 }

@@ -4,7 +4,7 @@ use std::mem;
 
 use rayon::prelude::*;
 
-use super::{Compression, Way, encode};
+use super::{About, Compression, Way, encode};
 use crate::failure::Failure;
 use crate::memory::{append, room};
 
@@ -28,7 +28,7 @@ impl Packer {
 
     /// Adds text. Compresses and writes pieces when there is one for every thread.
     pub fn put(&mut self, mut text: &[u8], write: Write<'_>) -> Result<(), Failure> {
-        let piece = self.how.way.about().piece;
+        let piece = About::of(self.how.way).piece;
         while !text.is_empty() {
             let (now, rest) = text.split_at(text.len().min(piece - self.open.len()));
             append(&mut self.open, now)?;
@@ -76,9 +76,10 @@ impl Packer {
 mod tests {
     use std::io::{Cursor, Read};
 
+    use sortie_formats::compressed::Members;
+
     use super::super::{Asked, WAYS};
     use super::*;
-    use crate::compression::members::Members;
 
     fn packed(how: &str, parts: &[&[u8]]) -> Vec<u8> {
         let Asked::Compressed(how) = how.parse().unwrap() else { panic!("{how}") };
@@ -111,15 +112,15 @@ mod tests {
             let read_as = if about.way == Way::Bgzf { Way::Gzip } else { about.way };
             let levels = [*about.levels.start(), about.usual, *about.levels.end()];
             for level in levels {
-                let how = format!("{}:{level}", about.name);
+                let how = format!("{}:{level}", about.way.name());
                 let (first, rest) = text.split_at(1_000_003);
                 let bytes = packed(&how, &[first, b"", rest]);
                 assert_eq!(Way::of(&bytes), Some(read_as), "{how}");
                 assert!(bytes.len() < text.len() && unpacked(read_as, bytes).unwrap() == text, "{how}");
             }
-            let nothing = packed(about.name, &[]);
-            assert_eq!(Way::of(&nothing), Some(read_as), "{}", about.name);
-            assert_eq!(unpacked(read_as, nothing).unwrap(), b"", "{}", about.name);
+            let nothing = packed(about.way.name(), &[]);
+            assert_eq!(Way::of(&nothing), Some(read_as), "{}", about.way.name());
+            assert_eq!(unpacked(read_as, nothing).unwrap(), b"", "{}", about.way.name());
         }
     }
 

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
-use super::members::Members;
+use sortie_formats::compressed::Members;
+
 use super::{HEAD, Way, is_stdin, refuse};
 use crate::failure::Failure;
 use crate::peek::{self, Peeked};
@@ -17,8 +18,8 @@ const BUFFER: usize = 64 << 10;
 pub enum Source {
     /// A regular file that is not compressed.
     File(File),
-    /// A pipe, or decompressed data.
-    Stream { content: Box<dyn Read + Send>, is_compressed: bool },
+    /// A pipe, or decompressed data. `way` says how the input is compressed, if it is.
+    Stream { content: Box<dyn Read + Send>, way: Option<Way> },
 }
 
 impl Source {
@@ -26,15 +27,18 @@ impl Source {
     pub fn open(mut file: File, name: &Path) -> Result<Source, Failure> {
         let failed = || Failure::file("read", name);
         if file.metadata().map_err(failed())?.is_file() {
-            return match Way::of(&peek::first(&file, HEAD).map_err(failed())?) {
-                Some(way) => Source::decompressed(way, file),
+            let head = peek::first(&file, HEAD).map_err(failed())?;
+            return match Way::of(&head) {
+                Some(way) => Source::decompressed(way, &head, file).map_err(failed()),
                 None => Ok(Source::File(file)),
             };
         }
         let head = take_head(&mut file).map_err(failed())?;
         match Way::of(&head) {
-            Some(way) => Source::decompressed(way, Cursor::new(head).chain(file)),
-            None => Ok(Source::Stream { content: followed_by(head, HEAD, file), is_compressed: false }),
+            Some(way) => {
+                Source::decompressed(way, &head.clone(), Cursor::new(head).chain(file)).map_err(failed())
+            }
+            None => Ok(Source::Stream { content: followed_by(head, HEAD, file), way: None }),
         }
     }
 
@@ -46,12 +50,18 @@ impl Source {
         if is_plain && is_file { Ok(Source::File(file)) } else { Source::open(file, name) }
     }
 
-    fn decompressed(way: Way, source: impl Read + Send + 'static) -> Result<Source, Failure> {
-        Ok(Source::Stream { content: Box::new(Members::new(way, source)?), is_compressed: true })
+    /// `head` is the beginning of `source`.
+    fn decompressed(way: Way, head: &[u8], source: impl Read + Send + 'static) -> io::Result<Source> {
+        let content = Box::new(Members::new(way, source)?);
+        Ok(Source::Stream { content, way: Some(way.or_bgzf(head)) })
     }
 
-    pub fn is_compressed(&self) -> bool {
-        matches!(self, Source::Stream { is_compressed: true, .. })
+    /// How the input is compressed, if it is.
+    pub fn way(&self) -> Option<Way> {
+        match self {
+            Source::File(_) => None,
+            Source::Stream { way, .. } => *way,
+        }
     }
 
     /// The first `count` bytes, or fewer if the input is shorter. They are not consumed.
@@ -82,18 +92,17 @@ pub fn is_compressed(file: &File) -> io::Result<bool> {
     peek::first(file, HEAD).map(|head| Way::of(&head).is_some())
 }
 
-/// The first decompressed bytes of `file`, whose position does not change. Empty if the file is not seekable, not
-/// compressed, or not readable.
-pub fn peeked(file: File, count: usize) -> Vec<u8> {
-    let mut first = Vec::new();
-    let Some(way) = peek::first(&file, HEAD).ok().and_then(|head| Way::of(&head)) else { return first };
-    if let Ok(file) = Peeked::at_position_of(file)
-        && let Ok(members) = Members::new(way, file)
-    {
+/// The first bytes of `file`, decompressed if it is compressed, and how it is compressed. There may be fewer than `count` if it
+/// is damaged. The position of the file does not change. Fails if it has none, as a pipe.
+pub fn head(file: &File, count: usize) -> io::Result<(Vec<u8>, Option<Way>)> {
+    let stored = peek::first(file, count.max(HEAD))?;
+    let Some(way) = Way::of(&stored) else { return Ok((stored, None)) };
+    let mut head = Vec::new();
+    if let Ok(members) = Members::new(way, Peeked::at_position_of(file.try_clone()?)?) {
         // Bytes that were read before an error are used.
-        let _ = members.take(count as u64).read_to_end(&mut first);
+        let _ = members.take(count as u64).read_to_end(&mut head);
     }
-    first
+    Ok((head, Some(way.or_bgzf(&stored))))
 }
 
 /// A reader of the content of `file`, decompressed if it is compressed. The bytes that are read from the file
@@ -106,7 +115,10 @@ pub fn reader(mut file: File, name: &Path, progress: &Progress) -> Result<Box<dy
     let way = Way::of(&head);
     let file = Watched { source: followed_by(head, HEAD, file), advance: progress.counter() };
     Ok(match way {
-        Some(way) => Box::new(BufReader::with_capacity(BUFFER, Members::new(way, file)?)),
+        Some(way) => {
+            let members = Members::new(way, file).map_err(Failure::file("read", name))?;
+            Box::new(BufReader::with_capacity(BUFFER, members))
+        }
         None => Box::new(BufReader::with_capacity(BUFFER, file)),
     })
 }

@@ -12,22 +12,28 @@ use crate::{compression, quote};
 /// The inputs as one stream of records.
 pub struct Feed {
     inputs: Inputs<Reading<'static>>,
+    /// The bytes of the longest record so far.
+    longest: Option<usize>,
 }
+
+/// After this many bytes of records, their length is known.
+const SAMPLE: u64 = 1 << 20;
 
 impl Feed {
     pub fn new(inputs: Vec<Input>) -> Feed {
-        Feed { inputs: Inputs::new(inputs) }
+        Feed { inputs: Inputs::new(inputs), longest: None }
     }
 
-    /// Reads the next records, until they take `enough` bytes or no more of them fit in `share` bytes of memory together with
-    /// their keys and their sort. Also returns whether they are the last.
+    /// Reads the next records, until they take `enough` bytes or no more of them fit in their share of memory together with
+    /// their keys and their sort. `share` returns it for the length of the longest record, if it is known. Also returns whether
+    /// they are the last.
     pub fn next(
         &mut self,
-        share: u64,
+        share: impl Fn(Option<usize>) -> u64,
         enough: u64,
         job: &RecordSort<'_>,
     ) -> Result<(Records, bool), Failure> {
-        let mut records = job.no_records(share);
+        let mut records = job.no_records(share(self.longest));
         loop {
             let open = |input: &Input| {
                 let source = compression::reader(input.open()?, input.name(), &job.ledger.progress)?;
@@ -36,10 +42,16 @@ impl Feed {
             };
             let Some((input, reading)) = self.inputs.current(open)? else { return Ok((records, true)) };
             let before = records.len();
-            let ended = reading.fill(&mut records, as_size(enough));
-            match ended.map_err(|error| job.unreadable(error, input, &records, before))? {
-                true => self.inputs.close(),
-                false => return Ok((records, false)),
+            let is_sample = self.longest.is_none();
+            let ended =
+                reading.fill(&mut records, as_size(if is_sample { enough.min(SAMPLE) } else { enough }));
+            let ended = ended.map_err(|error| job.unreadable(error, input, &records, before))?;
+            self.longest = self.longest.max(Some(records.longest(before)));
+            records.raise_limit(as_size(share(self.longest)));
+            if ended {
+                self.inputs.close();
+            } else if !is_sample || records.bytes() as u64 >= enough {
+                return Ok((records, false));
             }
         }
     }

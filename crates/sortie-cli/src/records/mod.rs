@@ -29,9 +29,13 @@ use keys::Keys;
 /// The scratch memory of a sort of strings for each record: a copy of the reference, and two words.
 const SCRATCH: usize = size_of::<Keyed<'_>>() + 2 * size_of::<u64>();
 
-/// Records get one part in this many of the limit. The rest is for the part of the next record that the reader holds, whose
-/// length is not known in advance, and for the growth of the text.
+/// Long records get one part in this many of the limit. The rest is for the part of the next record that the reader holds, whose
+/// length is not known in advance.
 const SHARE: u64 = 2;
+/// Short records, of which this many fit in the limit, get more of it, because the reader holds little.
+const SHORT: u64 = 1 << 10;
+/// The part of the limit that short records get.
+const SHARE_OF_SHORT: (u64, u64) = (9, 10);
 /// The least that the reader may hold of a record, and a check of all records, even if the limit is smaller. It is part of the
 /// memory that the program needs in any case.
 const LEAST: u64 = 1 << 20;
@@ -86,7 +90,8 @@ impl Format for RecordSort<'_> {
     const RUNS_AT_ONCE: usize = 64;
 
     fn fill(&self, stretch: &mut Option<Records>, feed: &mut Feed, runners: usize) -> Result<bool, Failure> {
-        let (records, ended) = self.next(feed, self.limit / SHARE / runners as u64, u64::MAX)?;
+        let share = |longest| self.share(longest) / runners as u64;
+        let (records, ended) = self.next(feed, share, u64::MAX)?;
         *stretch = Some(records);
         Ok(ended)
     }
@@ -122,11 +127,21 @@ impl RecordSort<'_> {
     fn sort_all(&self, inputs: Vec<Input>, size: Option<u64>) -> Result<(), Failure> {
         let mut feed = Feed::new(inputs);
         if self.args.resources.explain {
-            let (records, ended) = self.next(&mut feed, self.limit / SHARE, u64::MAX)?;
+            let (records, ended) = self.next(&mut feed, |longest| self.share(longest), u64::MAX)?;
             return self.explain(records.len(), ended);
         }
         let task = Task::new(&self.args.temporary, self.limit, &self.ledger);
         task.publish(self.args.output.as_deref(), self.compression, |sink| task.sort(self, feed, size, sink))
+    }
+
+    /// The bytes that all records in memory may take, their keys and sort included, if the longest has `longest` bytes.
+    fn share(&self, longest: Option<usize>) -> u64 {
+        match longest {
+            Some(longest) if (longest as u64).saturating_mul(SHORT) <= self.limit => {
+                self.limit / SHARE_OF_SHORT.1 * SHARE_OF_SHORT.0
+            }
+            _ => self.limit / SHARE,
+        }
     }
 
     /// The number of runs like this one that may be merged at a time. Each holds one record in memory.
@@ -166,7 +181,7 @@ impl RecordSort<'_> {
         // The last key of the records before these, and the number of lines in all records before these.
         let (mut last, mut lines) = (None::<Vec<u8>>, 0);
         loop {
-            let (records, ended) = self.next(&mut feed, (self.limit / SHARE).max(LEAST), CHECKED)?;
+            let (records, ended) = self.next(&mut feed, |_| (self.limit / SHARE).max(LEAST), CHECKED)?;
             let keys = self.keys(&records)?;
             let items = keys.items(&records)?;
             let first_is_wrong = match (&last, items.first()) {
@@ -197,7 +212,12 @@ impl RecordSort<'_> {
     }
 
     /// Calls [`Feed::next`], and adds a phase to the report.
-    fn next(&self, feed: &mut Feed, share: u64, enough: u64) -> Result<(Records, bool), Failure> {
+    fn next(
+        &self,
+        feed: &mut Feed,
+        share: impl Fn(Option<usize>) -> u64,
+        enough: u64,
+    ) -> Result<(Records, bool), Failure> {
         let start = Instant::now();
         let (records, ended) = feed.next(share, enough, self)?;
         self.ledger.note("read", start.elapsed(), records.bytes(), records.bytes());

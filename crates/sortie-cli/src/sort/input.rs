@@ -12,9 +12,9 @@ use rustix::fs::{Access, FileType, access, fstat, tell};
 use sortie_formats::{lines, npy};
 
 use crate::cli::Sources;
-use crate::compression::Source;
+use crate::compression::{Source, Way};
 use crate::failure::Failure;
-use crate::{compression, memory, quote, shortage};
+use crate::{binary, compression, memory, quote, shortage};
 
 /// Smaller files are read by one thread.
 pub const PARALLEL_FROM: usize = 16 << 20;
@@ -23,7 +23,14 @@ const PIECE: usize = 4 << 20;
 
 /// One input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub struct Input {
+    place: Place,
+    /// Whether its bytes are sorted as they are, whatever format they have.
+    as_is: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
     Stdin,
     File(PathBuf),
 }
@@ -31,11 +38,12 @@ pub enum Input {
 impl Input {
     /// All inputs of a job. Checks that the permissions of every file allow reading it.
     pub fn all(sources: &Sources) -> Result<Vec<Input>, Failure> {
-        let inputs: Vec<Input> = match &sources.files0_from {
+        let places: Vec<Place> = match &sources.files0_from {
             Some(list) => named_in(list)?,
-            None if sources.files.is_empty() => vec![Input::Stdin],
-            None => sources.files.iter().map(|path| Input::named(path)).collect(),
+            None if sources.files.is_empty() => vec![Place::Stdin],
+            None => sources.files.iter().map(|path| Place::named(path)).collect(),
         };
+        let inputs: Vec<_> = places.into_iter().map(|place| Input { place, as_is: sources.as_is }).collect();
         if let (Some(_), Some(extra)) = (sources.check, inputs.get(1)) {
             let extra = quote::always(extra.name());
             return Err(Failure::new(format!(
@@ -43,32 +51,25 @@ impl Input {
             )));
         }
         for input in &inputs {
-            if let Input::File(path) = input {
+            if let Place::File(path) = &input.place {
                 access(path, Access::READ_OK).map_err(|e| Failure::file("read", path)(e.into()))?;
             }
         }
         Ok(inputs)
     }
 
-    fn named(path: &Path) -> Input {
-        if path.as_os_str() == "-" { Input::Stdin } else { Input::File(path.to_owned()) }
+    pub fn is_stdin(&self) -> bool {
+        self.place == Place::Stdin
     }
 
     /// The name for messages.
     pub fn name(&self) -> &Path {
-        match self {
-            Input::Stdin => Path::new("-"),
-            Input::File(path) => path,
-        }
+        self.place.name()
     }
 
     /// Opens the input. Standard input continues at its current position.
     pub fn open(&self) -> Result<File, Failure> {
-        match self {
-            Input::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
-            Input::File(path) => File::open(path),
-        }
-        .map_err(Failure::file("read", self.name()))
+        self.place.open()
     }
 
     /// A reader of the input's raw data, decompressed if its name also says that it is compressed.
@@ -76,26 +77,51 @@ impl Input {
         Source::open_raw(self.open()?, self.name()).map(Source::into_reader)
     }
 
-    /// A reader of the input's text, decompressed if it is compressed. Refuses a compressed NumPy array, so that it is
-    /// not sorted as text by mistake. A job whose only input is such an array was recognised earlier.
+    /// A reader of the input's text, decompressed if it is compressed. Refuses an input that is not text. Regular files were
+    /// examined before.
     pub fn read_text(&self) -> Result<Box<dyn Read + Send>, Failure> {
-        let mut source = Source::open(self.open()?, self.name())?;
-        if source.is_compressed() {
-            let first = source.first(npy::MAGIC.len()).map_err(Failure::file("read", self.name()))?;
-            if first == npy::MAGIC {
-                return Err(Failure::new(format!(
-                    "{} is a compressed .npy array; save it as a file and sort that file alone, or decompress it",
-                    quote::name(self.name())
-                )));
-            }
+        let file = self.open()?;
+        if self.as_is {
+            return Ok(Box::new(file));
+        }
+        let mut source = Source::open(file, self.name())?;
+        if self.stored().is_none() {
+            let head = source.first(binary::HEAD).map_err(Failure::file("read", self.name()))?;
+            self.refuse_binary(&head, None, source.way())?;
         }
         Ok(source.into_reader())
+    }
+
+    /// Fails if it is a regular file that is not text. If it cannot be read, the error is reported when it is read.
+    pub fn examine(&self) -> Result<(), Failure> {
+        if self.as_is || self.stored().is_none() {
+            return Ok(());
+        }
+        let Ok(file) = self.open() else { return Ok(()) };
+        match compression::head(&file, binary::HEAD) {
+            Ok((head, None)) => self.refuse_binary(&head, Some(&file), None),
+            Ok((head, way)) => self.refuse_binary(&head, None, way),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Fails if content that begins with `head`, decompressed, is not text. `way` says how the input is compressed.
+    fn refuse_binary(&self, head: &[u8], file: Option<&File>, way: Option<Way>) -> Result<(), Failure> {
+        if way.is_some() && head.starts_with(npy::MAGIC) {
+            // A job whose only input is such an array was recognised earlier, unless that is a pipe.
+            return Err(Failure::new(format!(
+                "{} is a compressed .npy array; save it as a file and sort that file alone, or decompress it",
+                quote::name(self.name())
+            )));
+        }
+        let content = binary::Content { head, file, is_bgzf: way == Some(Way::Bgzf) };
+        binary::refuse(&content, self.name())
     }
 
     /// Whether it is a regular file that is compressed, or cannot be opened: the error is reported when it is read.
     pub fn is_compressed(&self) -> bool {
         let seen = |file: File| compression::is_compressed(&file).unwrap_or(true);
-        self.stored().is_some_and(|bytes| bytes > 0) && self.open().map_or(true, seen)
+        !self.as_is && self.stored().is_some_and(|bytes| bytes > 0) && self.open().map_or(true, seen)
     }
 
     /// The number of bytes to read, if it is known before reading: for regular files that are not compressed.
@@ -112,14 +138,14 @@ impl Input {
 
     /// The bytes that it takes on the disk, for regular files.
     pub fn stored(&self) -> Option<u64> {
-        match self {
-            Input::Stdin => {
+        match &self.place {
+            Place::Stdin => {
                 let about = fstat(io::stdin()).ok()?;
                 let is_file = FileType::from_raw_mode(about.st_mode).is_file();
                 let at = is_file.then(|| tell(io::stdin()).ok()).flatten()?;
                 Some((about.st_size as u64).saturating_sub(at))
             }
-            Input::File(path) => path.metadata().ok().filter(|m| m.is_file()).map(|m| m.len()),
+            Place::File(path) => path.metadata().ok().filter(|m| m.is_file()).map(|m| m.len()),
         }
     }
 
@@ -132,9 +158,30 @@ impl Input {
     }
 }
 
+impl Place {
+    fn named(path: &Path) -> Place {
+        if path.as_os_str() == "-" { Place::Stdin } else { Place::File(path.to_owned()) }
+    }
+
+    fn name(&self) -> &Path {
+        match self {
+            Place::Stdin => Path::new("-"),
+            Place::File(path) => path,
+        }
+    }
+
+    fn open(&self) -> Result<File, Failure> {
+        match self {
+            Place::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+            Place::File(path) => File::open(path),
+        }
+        .map_err(Failure::file("read", self.name()))
+    }
+}
+
 /// The files named in `list`, in which a NUL ends each name.
-fn named_in(list: &Path) -> Result<Vec<Input>, Failure> {
-    let list = Input::named(list);
+fn named_in(list: &Path) -> Result<Vec<Place>, Failure> {
+    let list = Place::named(list);
     let mut names = Vec::new();
     list.open()?.read_to_end(&mut names).map_err(Failure::file("read", list.name()))?;
     lines::terminate(&mut names, 0);
@@ -147,10 +194,10 @@ fn named_in(list: &Path) -> Result<Vec<Input>, Failure> {
         let place = format!("{}:{}", quote::name(list.name()), place + 1);
         match (*name, &list) {
             (b"", _) => Err(Failure::new(format!("{place}: invalid zero-length file name"))),
-            (b"-", Input::Stdin) => Err(Failure::new(format!(
+            (b"-", Place::Stdin) => Err(Failure::new(format!(
                 "{place}: standard input holds the names, so '-' cannot be one of them"
             ))),
-            (name, _) => Ok(Input::named(Path::new(std::ffi::OsStr::from_bytes(name)))),
+            (name, _) => Ok(Place::named(Path::new(std::ffi::OsStr::from_bytes(name)))),
         }
     });
     each.collect()

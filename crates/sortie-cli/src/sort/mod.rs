@@ -6,6 +6,7 @@ mod external;
 mod input;
 mod items;
 mod merge;
+mod records_note;
 mod windows;
 
 use std::io::Read;
@@ -67,8 +68,12 @@ pub fn run(args: &LinesJob) -> Result<(), Failure> {
     if args.debug {
         warnings(args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
     }
-    let compression = Compression::of(args.compress, args.output.as_deref(), false)?;
     let inputs = Input::all(&args.sources)?;
+    inputs.iter().try_for_each(Input::examine)?;
+    let compression = Compression::of(args.compress, args.output.as_deref(), false)?;
+    if args.sources.check.is_none() && !args.sources.as_is {
+        records_note::of(&inputs).for_each(|note| complain(format!("{note}\n").as_bytes()));
+    }
     match args.sources.check {
         _ if args.resources.explain => return explain(&inputs, args, &job),
         Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
@@ -163,7 +168,7 @@ fn sort_at_once(
 ) -> Result<bool, Failure> {
     let Some(size) = size.filter(|&size| size <= job.budget / 2) else { return Ok(false) };
     // Standard input cannot be read a second time, which is necessary if the sort turns out to need too much memory.
-    if inputs.iter().any(|input| matches!(input, Input::Stdin)) {
+    if inputs.iter().any(Input::is_stdin) {
         return Ok(false);
     }
     // All threads together read a larger file.

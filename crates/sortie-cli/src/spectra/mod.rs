@@ -15,13 +15,14 @@ use std::time::Instant;
 
 use sortie::request::{Beside, KeyForm, Lengths, Operation};
 use sortie::{Segments, Sorter};
+use sortie_formats::spectra::Kept;
 
 use crate::cli::{SpectraArgs, temporary_folder};
 use crate::compression::Compression;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::stats::Ledger;
-use crate::{explain, memory, threads};
+use crate::{explain, memory, quote, threads};
 use batch::{Batch, Parser};
 use stretch::Stretches;
 use write::Writer;
@@ -43,7 +44,7 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     let mut writer = Writer::new(Output::open(output, &temporary_folder(), compression)?);
     let parser = Parser::new(args, stretches.name().to_owned(), compression.is_some());
     explain::may_take_gpu(args.resources.engine, args.resources.buffer_size);
-    thread::scope(|scope| {
+    let kept = thread::scope(|scope| {
         // No stretch is queued between two threads.
         let (read, to_parse) = mpsc::sync_channel(0);
         let (parsed, to_sort) = mpsc::sync_channel(0);
@@ -68,16 +69,20 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     }
     // Finishes the output only now, because the batches of a thread that panicked would be missing.
     writer.finish()?;
+    if let Some(note) = note(kept) {
+        crate::complain(format!("{}: {note}\n", quote::name(&args.input)).as_bytes());
+    }
     ledger.close(args.resources.stats)
 }
 
-/// Sorts and writes all batches.
+/// Sorts and writes all batches. Returns the counts of what stays as it is.
 fn sort(
     args: &SpectraArgs,
     batches: impl Iterator<Item = Result<Batch, Failure>>,
     writer: &mut Writer,
     ledger: &Ledger,
-) -> Result<(), Failure> {
+) -> Result<Kept, Failure> {
+    let mut kept = Kept::default();
     let sorter = Sorter::builder().engine(args.resources.engine).descending(args.descending).build()?;
     for batch in batches {
         let mut batch = batch?;
@@ -92,9 +97,37 @@ fn sort(
         ledger.absorb(sorter.sort_pairs_segments(&mut batch.keys, &mut batch.places, segments)?);
         let start = Instant::now();
         let written = writer.write(&batch)?;
+        for (_, part) in &batch.parts {
+            kept.spectra += part.kept().spectra;
+            kept.arrays += part.kept().arrays;
+        }
         ledger.note("write", start.elapsed(), bytes, written as usize);
     }
-    Ok(())
+    Ok(kept)
+}
+
+/// Says what stays as it is, if anything does.
+fn note(Kept { spectra, arrays }: Kept) -> Option<String> {
+    let counted = |count, one: &str, more: &str| match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {more}"),
+    };
+    let spectra_kept = counted(
+        spectra,
+        "spectrum without m/z or intensities, or with text for its peaks, stays as it is",
+        "spectra without m/z or intensities, or with text for their peaks, stay as they are",
+    );
+    let arrays_kept = counted(
+        arrays,
+        "array of text or of another length than its peaks stays as it is",
+        "arrays of text or of another length than their peaks stay as they are",
+    );
+    match (spectra, arrays) {
+        (0, 0) => None,
+        (_, 0) => Some(spectra_kept),
+        (0, _) => Some(arrays_kept),
+        _ => Some(format!("{spectra_kept}; {arrays_kept}")),
+    }
 }
 
 /// Prints how a batch would be sorted.

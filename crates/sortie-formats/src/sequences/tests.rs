@@ -37,6 +37,24 @@ fn records_keep_their_bytes() {
 }
 
 #[test]
+fn a_mark_and_blank_lines_before_the_first_record_are_left_out() {
+    for (format, expected) in [(Format::Fasta, &FASTA[..]), (Format::Fastq, &FASTQ)] {
+        for before in ["\u{feff}", "\n", "\r\n\n", "\u{feff}\n\r\n"] {
+            let all = before.to_owned() + &expected.concat();
+            assert_eq!(texts(&read(format, all.as_bytes()).unwrap()), expected, "{before:?}");
+            let mut records = Records::new(format, usize::MAX);
+            records.read(BufReader::with_capacity(1, all.as_bytes())).unwrap();
+            assert_eq!(texts(&records), expected, "{before:?}");
+            assert!(read(format, before.as_bytes()).unwrap().is_empty());
+        }
+        // A part of a mark is none, and a mark belongs before the blank lines.
+        for before in [&b"\xEF"[..], b"\xEF\xBB", b"\xEF\xBB\xBE", b"\n\xEF\xBB\xBF"] {
+            assert!(read(format, &[before, expected[0].as_bytes()].concat()).is_err(), "{before:?}");
+        }
+    }
+}
+
+#[test]
 fn more_than_is_allowed_is_not_held() {
     // A record without an end, like a file that decompresses to a thousand times its size.
     let endless = |header: &'static [u8]| BufReader::new(header.chain(io::repeat(b'A')));
@@ -192,7 +210,10 @@ fn records_longer_than_a_buffer_are_whole() {
 fn what_is_wrong_is_said_of_its_record_and_line() {
     let (fasta, fastq) = (Format::Fasta, Format::Fastq);
     for (format, text, line, name, problem) in [
-        (fasta, "\n>a\nA\n", 1, None, "begins with '>'"),
+        (fasta, "\n\r\nA\n", 3, None, "begins with '>'"),
+        (fasta, "\u{feff}A\n", 1, None, "begins with '>'"),
+        (fasta, "\u{feff}\n>a\nA1\n", 3, Some("a"), "in its sequence"),
+        (fastq, "\n@a\nA\n+\nII\n", 5, Some("a"), "one quality for each letter"),
         (fasta, "@a\nA\n+\nI\n", 1, None, "begins with '>'"),
         (fasta, ">a\nA\n>b", 3, None, "ends within a header line"),
         (fasta, ">", 1, None, "ends within a header line"),
@@ -254,7 +275,8 @@ proptest! {
         let format = if is_fasta { Format::Fasta } else { Format::Fastq };
         if let Ok(records) = read(format, &text) {
             let kept = texts(&records).concat().into_bytes();
-            let rest = text.strip_prefix(kept.strip_suffix(b"\n").unwrap_or_default()).expect("it was kept");
+            let before = text.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+            let rest = text[before..].strip_prefix(kept.strip_suffix(b"\n").unwrap_or_default()).expect("it was kept");
             let blank = if is_fasta { rest == b"\n" || rest.is_empty() } else { rest.trim_ascii().is_empty() };
             prop_assert!(blank);
             let again = read(format, &kept).unwrap();

@@ -88,6 +88,15 @@ pub enum Part {
     MzMl(mzml::Part),
 }
 
+/// What stays as it is because it has no peaks, or does not belong to them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// The spectra without m/z or without intensities, and those with an array of one string for each peak.
+    pub spectra: usize,
+    /// The additional arrays of other spectra that have text, or another length than the peaks.
+    pub arrays: usize,
+}
+
 /// The end of a spectrum in the text before and after its peaks were reordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ends {
@@ -134,6 +143,15 @@ impl Part {
     #[must_use]
     pub fn spectra(&self) -> usize {
         self.peaks().offsets.len() - 1
+    }
+
+    /// What stays as it is.
+    #[must_use]
+    pub fn kept(&self) -> Kept {
+        match self {
+            Part::Mgf(_) => Kept::default(),
+            Part::MzMl(part) => part.kept,
+        }
     }
 
     /// The maximum memory in bytes that [`Part::write`] needs for `text`, from which this part was parsed.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use walkdir::{DirEntry, WalkDir};
 
-use super::{Item, Kind, is_gzip, open};
+use super::{Item, Kind, is_compressed, open};
 use crate::error::{Error, Reason, Skipped, Trouble};
 
 /// Which files in folders are documents, in addition to those of known kinds.
@@ -209,7 +209,7 @@ fn begins_as_text(path: &Path) -> io::Result<bool> {
     let read = open(path).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
     match read.map_err(Trouble::from) {
         Ok(_) => {}
-        // Damaged gzip.
+        // Damaged compressed data.
         Err(Trouble::Content(_)) => return Ok(false),
         Err(Trouble::Read(error)) => return Err(error),
     }
@@ -221,10 +221,10 @@ fn begins_as_text(path: &Path) -> io::Result<bool> {
 }
 
 impl Kind {
-    /// The kind by the name, without a `.gz` at its end.
+    /// The kind by the name, without an extension at its end that means compression.
     fn of(path: &Path, extensions: &[String]) -> Option<Kind> {
         let stem = path.with_extension("");
-        let path = if is_gzip(path) { &stem } else { path };
+        let path = if is_compressed(path) { &stem } else { path };
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "txt" | "text" => Some(Kind::Text),
             "md" | "markdown" => Some(Kind::Markdown),
@@ -286,7 +286,7 @@ mod tests {
         let all = Choice { all_text: true, ..Choice::default() };
         let (names, passed_over) = found(folder.path(), all);
         assert_eq!(names, ["Makefile", "a.rst", "c.md", "empty", "long", "odd"]);
-        // A file with damaged gzip data is not text either.
+        // A file with damaged compressed data is not text either.
         assert_eq!(passed_over.other, 3);
     }
 

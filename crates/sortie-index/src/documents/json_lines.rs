@@ -178,6 +178,12 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// The object of a line, or what is wrong and where. `before` is the number of bytes of the line before `line`.
 fn parse(line: &[u8], before: usize) -> Result<Line<'_>, String> {
     let line = std::str::from_utf8(line).map_err(|error| not_utf8((before + error.valid_up_to()) as u64))?;
+    if let Some(place) = line.find(|c: char| !c.is_ascii_whitespace())
+        && line[place..].starts_with('[')
+    {
+        // The parser would take the items of an array for the fields of an object, in their order.
+        return Err(format!("an array, not an object with `id` and `text`, at byte {}", before + place + 1));
+    }
     serde_json::from_str(line).map_err(|error| {
         let (why, column) = (error.to_string(), error.column());
         // The parser only sees this line, so its line number is always 1. Only the column is of use.
@@ -251,6 +257,17 @@ mod tests {
         assert_eq!(told[..2], ["a \"x\\ny\"", "7 \"\""]);
         assert_eq!(told[2], "f:13: missing field `text` at byte 10");
         assert!(told[3].starts_with("f:14: "), "{}", told[3]);
+    }
+
+    #[test]
+    fn an_array_is_no_document() {
+        let long = "x".repeat(2 * ITEM_BYTES);
+        for line in ["[\"a\",\"b\"]", " [7, \"b\"]", "[]", &format!("[\"a\",\"{long}\"]")] {
+            let all = documents_of(&format!("{line}\n{{\"id\":\"next\",\"text\":\"\"}}"));
+            assert!(all.len() == 2 && all[0].1.contains("array") && all[1].0 == "next", "{all:.200?}");
+        }
+        let all = documents_of("\u{feff} [\"a\",\"b\"]");
+        assert_eq!(all[0].1, "an array, not an object with `id` and `text`, at byte 5");
     }
 
     #[test]

@@ -13,11 +13,11 @@ mod text;
 mod walk;
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flate2::read::MultiGzDecoder;
+use sortie_formats::compressed::{HEAD, Members, Way};
 
 use crate::error::{Error, Skipped, Trouble};
 pub use files::{Choice, PassedOver};
@@ -83,9 +83,9 @@ pub enum Kind {
     JsonLines,
 }
 
-/// Whether a file is gzip-compressed, by its name.
-fn is_gzip(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
+/// Whether a file is compressed, by its name.
+fn is_compressed(path: &Path) -> bool {
+    Way::of_name(path).is_some()
 }
 
 /// The text of a document in pieces of at most about [`ITEM_BYTES`], each cut between words. An error says why the
@@ -96,7 +96,7 @@ pub type Pieces = Box<dyn Iterator<Item = Result<String, Trouble>> + Send>;
 pub fn pieces(path: &Path, kind: Kind) -> Pieces {
     let file = match open(path) {
         Ok(file) => file,
-        Err(error) => return Box::new(std::iter::once(Err(Trouble::Read(error)))),
+        Err(error) => return Box::new(std::iter::once(Err(error.into()))),
     };
     match kind {
         Kind::Html => Box::new(html::Pieces::new(file)),
@@ -105,10 +105,17 @@ pub fn pieces(path: &Path, kind: Kind) -> Pieces {
     }
 }
 
-/// Opens a file and decompresses it if it is compressed.
+/// Opens a file. If its name says that it is compressed, decompresses it by whatever format its content has.
 fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    let file = File::open(path)?;
-    Ok(if is_gzip(path) { Box::new(MultiGzDecoder::new(BufReader::new(file))) } else { Box::new(file) })
+    let mut file = File::open(path)?;
+    let Some(named) = Way::of_name(path) else { return Ok(Box::new(file)) };
+    let mut head = Vec::with_capacity(HEAD);
+    file.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
+    let Some(way) = Way::of(&head) else {
+        let why = format!("it is not compressed, although its name means {}", named.name());
+        return Err(io::Error::new(ErrorKind::InvalidData, why));
+    };
+    Ok(Box::new(Members::new(way, Cursor::new(head).chain(file))?))
 }
 
 /// The message for a document whose byte `at`, counted from 0, is not valid UTF-8.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::files::{Files, Found, Inputs};
 use super::json_lines::Lines;
 use super::long::Long;
-use super::{Choice, ITEM_BYTES, ITEM_FILES, Item, Kind, is_gzip, pieces};
+use super::{Choice, ITEM_BYTES, ITEM_FILES, Item, Kind, is_compressed, pieces};
 use crate::error::Trouble;
 
 /// The documents of files and folders.
@@ -61,7 +61,7 @@ impl<'a> Walk<'a> {
                 self.lines = Some(lines);
                 None
             }
-            Err(error) => Some(match Trouble::Read(error).of(&found.path, name) {
+            Err(error) => Some(match Trouble::from(error).of(&found.path, name) {
                 Ok(skipped) => Item::Skipped(skipped),
                 Err(error) => Item::Failed(error),
             }),
@@ -103,7 +103,7 @@ impl Iterator for Walk<'_> {
 impl Found {
     fn is_short(&self) -> bool {
         // The decompressed length is not known.
-        self.bytes <= ITEM_BYTES as u64 && self.kind != Kind::JsonLines && !is_gzip(&self.path)
+        self.bytes <= ITEM_BYTES as u64 && self.kind != Kind::JsonLines && !is_compressed(&self.path)
     }
 }
 

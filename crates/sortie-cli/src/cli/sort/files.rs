@@ -60,6 +60,14 @@ pub const FILES: &[Flag<SortOptions>] = &[
     },
 ];
 
+pub const TEXT: &[Flag<SortOptions>] = &[Flag {
+    name: Name::Long("text"),
+    gnu: false,
+    of: &[Lines],
+    help: "Sort the bytes of every input as lines, whatever its format: nothing is decompressed or refused",
+    effect: Effect::Switch(|args| args.text = true),
+}];
+
 /// Options that print a page and exit, and options without effect.
 pub const OTHER: &[Flag<SortOptions>] = &[
     Flag { name: Name::Long("help"), gnu: true, of: JobKind::ANY, help: "Print help", effect: Effect::Help },
@@ -77,7 +85,7 @@ pub const OTHER: &[Flag<SortOptions>] = &[
 mod tests {
     use std::path::Path;
 
-    use super::{Check, FILES};
+    use super::{Check, FILES, TEXT};
     use crate::cli::flag::tests::each_sets;
     use crate::cli::{SortOptions, getopt};
 
@@ -94,6 +102,7 @@ mod tests {
                 ("--files0-from=list", |args| args.files0_from.as_deref() == Some(Path::new("list"))),
             ],
         );
+        each_sets(TEXT, &[("--text", |args| args.text)]);
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub struct SortOptions {
     output: Option<PathBuf>,
     zero_terminated: bool,
     files0_from: Option<PathBuf>,
+    text: bool,
 
     /// Includes `--sort`.
     ordering: KeyOptions,
@@ -75,8 +76,8 @@ SIZE may end in % of memory, b for bytes, or K (the default), M, G, T, P, E. Inp
 temporary files. That includes an array that is sorted as a whole. Along an axis, an array is sorted in memory, and SIZE \
 limits what that takes beyond the array itself.
 
-Input that is compressed with gzip, BGZF, zstd, xz, bzip2 or lz4 is recognised by its first bytes, and decompressed. A file of \
-raw numbers or of records of one length must also have a name that ends in .gz, .bgz, .zst, .xz, .bz2 or .lz4. Each such input \
+Input that is compressed with gzip, BGZF, zstd, xz, bzip2 or lz4 is recognised by its first bytes, and decompressed. Other \
+binary formats, such as BAM, Parquet, Arrow, zip and tar, are recognised and refused, unless --text is given. A file of raw numbers or of records of one length must also have a name that ends in .gz, .bgz, .zst, .xz, .bz2 or .lz4. Each such input \
 may take up to 130 MiB beyond SIZE while it is read, and compressing the output up to 20 MiB for each thread.
 
 -o FILE replaces a file once the result is complete. The new file has the old one's owner, mode, access control list and \
@@ -130,6 +131,7 @@ If the reader of the output goes away, SIGPIPE ends the program; if SIGPIPE is i
     };
     const SECTIONS: &'static [Section<Self>] = &[
         Section { heading: None, flags: files::FILES },
+        Section { heading: None, flags: files::TEXT },
         Section { heading: None, flags: files::OTHER },
         Section { heading: Some("Ordering"), flags: ordering::ORDERING },
         Section { heading: Some("Keys"), flags: keys::KEYS },
@@ -206,7 +208,13 @@ impl SortOptions {
         if self.records.size.is_some() {
             return JobKind::Fixed;
         }
-        if self.array.element.is_some() || self.files.iter().any(is_npy) {
+        if self.array.element.is_some() {
+            return JobKind::Array;
+        }
+        if self.text {
+            return JobKind::Lines;
+        }
+        if self.files.iter().any(is_npy) {
             return JobKind::Array;
         }
         // An option such as `--by` fits neither job, so it is refused without looking at the input.
@@ -261,7 +269,7 @@ impl SortOptions {
         });
         Ok(LinesJob {
             keys: keys.collect::<Result<_, _>>()?,
-            sources: Sources { files: self.files, files0_from: self.files0_from, check },
+            sources: Sources { files: self.files, files0_from: self.files0_from, check, as_is: self.text },
             merge: self.merge,
             output: self.output,
             zero_terminated: self.zero_terminated,
@@ -298,7 +306,7 @@ impl SortOptions {
     fn records(self) -> Result<RecordsJob, Failure> {
         let check = self.check()?;
         Ok(RecordsJob {
-            sources: Sources { files: self.files, files0_from: self.files0_from, check },
+            sources: Sources { files: self.files, files0_from: self.files0_from, check, as_is: false },
             output: self.output,
             format: self.records.format.expect("it makes the job"),
             by: self.records.by.unwrap_or_default(),
@@ -322,7 +330,7 @@ impl SortOptions {
         };
         Ok(FixedJob {
             keys: self.keys.into_iter().map(key).collect::<Result<_, _>>()?,
-            sources: Sources { files: self.files, files0_from: self.files0_from, check },
+            sources: Sources { files: self.files, files0_from: self.files0_from, check, as_is: false },
             output: self.output,
             size,
             descending: self.ordering.reverse,

@@ -17,6 +17,8 @@ const MOST_OF_ZLIB: u64 = 1032;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Number(Number),
+    /// Strings, each ended by a NUL.
+    Text,
     Uncompressed,
     Zlib,
     Mz,
@@ -41,6 +43,7 @@ impl Kind {
             b"MS:1000521" => Kind::Number(Number::F32),
             b"MS:1000522" => Kind::Number(Number::I64),
             b"MS:1000523" => Kind::Number(Number::F64),
+            b"MS:1001479" => Kind::Text,
             b"MS:1000576" => Kind::Uncompressed,
             b"MS:1000574" => Kind::Zlib,
             b"MS:1000514" => Kind::Mz,
@@ -113,13 +116,79 @@ impl Array {
         })
     }
 
-    /// Decodes the array, which must have exactly `count` numbers.
-    pub fn decode(&mut self, text: &[u8], count: usize, room: &Room) -> Result<(), Problem> {
+    /// Whether it has the m/z or the intensities of the peaks.
+    pub fn is_of_peaks(&self) -> bool {
+        self.is(Kind::Mz) || self.is(Kind::Intensity)
+    }
+
+    /// Whether it is an additional array of text.
+    pub fn is_text(&self) -> bool {
+        self.is(Kind::Text) && !self.is_of_peaks()
+    }
+
+    /// The length that the array itself declares, if it does. `Some(None)` is not a number.
+    pub fn own_length(&self, text: &[u8]) -> Option<Option<usize>> {
+        self.length.as_ref().map(|length| super::number(text, length))
+    }
+
+    /// Decodes the array. Returns whether it has exactly `count` numbers. If it does not, its numbers are not kept.
+    pub fn decode(&mut self, text: &[u8], count: usize, room: &Room) -> Result<bool, Problem> {
         let name = self.name();
         let Some(number) = self.number() else {
             let known = "has an unsupported type; 32- and 64-bit integers and floats are supported";
             return Err(format!("{name} {known}").into());
         };
+        let mut stored = self.stored(text, room)?;
+        let held = stored.capacity() as u64;
+        let Some(need) = count.checked_mul(number.width()) else {
+            room.give_back(held);
+            return Ok(false);
+        };
+        if !self.is(Kind::Zlib) || stored.is_empty() {
+            self.bytes = std::mem::take(&mut stored);
+        } else {
+            // Memory is not allocated for more numbers than the data can have.
+            if need as u64 > stored.len() as u64 * MOST_OF_ZLIB {
+                room.give_back(held);
+                return Ok(false);
+            }
+            self.bytes = inflate(&stored, need, room)?
+                .map_err(|error| format!("{name} cannot be decompressed: {error}"))?;
+            drop(stored);
+            room.give_back(held);
+        }
+        let fits = self.bytes.len() == need;
+        if !fits {
+            room.give_back(self.bytes.capacity() as u64);
+            self.bytes = Vec::new();
+        }
+        Ok(fits)
+    }
+
+    /// The number of strings in an array of text.
+    pub fn strings(&self, text: &[u8], room: &Room) -> Result<usize, Problem> {
+        let stored = self.stored(text, room)?;
+        let (mut strings, mut last, mut piece) = (0, 0, [0; 4 << 10]);
+        let mut content: Box<dyn Read> = match self.is(Kind::Zlib) && !stored.is_empty() {
+            true => Box::new(ZlibDecoder::new(&stored[..])),
+            false => Box::new(&stored[..]),
+        };
+        loop {
+            let read = content.read(&mut piece);
+            let read = read.map_err(|error| format!("{} cannot be decompressed: {error}", self.name()))?;
+            let Some(&end) = piece[..read].last() else { break };
+            strings += memchr::memchr_iter(0, &piece[..read]).count();
+            last = end;
+        }
+        drop(content);
+        room.give_back(stored.capacity() as u64);
+        // The last string may lack its NUL.
+        Ok(strings + usize::from(last != 0))
+    }
+
+    /// The bytes that are stored in base64. Their capacity is counted.
+    fn stored(&self, text: &[u8], room: &Room) -> Result<Vec<u8>, Problem> {
+        let name = self.name();
         if !self.is(Kind::Zlib) && !self.is(Kind::Uncompressed) {
             return Err(format!(
                 "{name} is compressed with an unsupported method; convert the file to zlib or no compression"
@@ -127,7 +196,7 @@ impl Array {
             .into());
         }
         let binary = &text[self.binary.clone()];
-        let (held, mut stored) = (binary.len() as u64, Vec::new());
+        let mut stored = Vec::new();
         room.reserve(&mut stored, binary.len())?;
         stored.extend(binary.iter().copied().filter(|byte| !byte.is_ascii_whitespace()));
         self.check_encoded_length(text, stored.len())?;
@@ -136,22 +205,7 @@ impl Array {
             .map_err(|_| format!("{name} is not base64, or is cut short"))?
             .len();
         stored.truncate(length);
-        let wrong_count =
-            || format!("{name} does not have {count} numbers, one for each peak of the spectrum");
-        let Some(need) = count.checked_mul(number.width()) else { return Err(wrong_count().into()) };
-        if !self.is(Kind::Zlib) || stored.is_empty() {
-            self.bytes = stored;
-        } else {
-            // Memory is not allocated for more numbers than the data can have.
-            if need as u64 > stored.len() as u64 * MOST_OF_ZLIB {
-                return Err(wrong_count().into());
-            }
-            self.bytes = inflate(&stored, need, room)?
-                .map_err(|error| format!("{name} cannot be decompressed: {error}"))?;
-            drop(stored);
-            room.give_back(held);
-        }
-        if self.bytes.len() == need { Ok(()) } else { Err(wrong_count().into()) }
+        Ok(stored)
     }
 
     /// Checks that the number of characters is what `encodedLength` says.

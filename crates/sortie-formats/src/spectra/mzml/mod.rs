@@ -1,7 +1,13 @@
 //! mzML: XML in which the numbers of a spectrum are base64 arrays.
 //!
-//! Only these arrays are rewritten. All other text stays as it is, byte for byte, and so does a spectrum whose peaks
-//! are already in order. In an indexed file, the index at the end is updated to the new positions.
+//! Only these arrays are rewritten. All other text stays as it is, byte for byte. So does
+//!
+//! - a spectrum whose peaks are already in order;
+//! - a spectrum without m/z or without intensities, such as one of ultraviolet light;
+//! - an additional array that has another length than the peaks, or that has text. If it has one string for each peak, the whole
+//!   spectrum stays as it is.
+//!
+//! In an indexed file, the index at the end is updated to the new positions.
 
 mod array;
 mod index;
@@ -13,7 +19,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::room::append;
-use super::{Ends, NoRoom, Peaks, Problem, Room, SpectrumError};
+use super::{Ends, Kept, NoRoom, Peaks, Problem, Room, SpectrumError};
 use crate::Quoted;
 use array::{Array, Kind};
 pub use index::Index;
@@ -27,13 +33,15 @@ const A_PEAK: u64 = 16 + 12 + 16;
 pub struct Part {
     pub(super) peaks: Peaks,
     spectra: Vec<Spectrum>,
+    pub(super) kept: Kept,
 }
 
 /// The positions of a spectrum's parts in the text.
 #[derive(Debug)]
 struct Spectrum {
-    /// The value of `defaultArrayLength`.
+    /// The value of `defaultArrayLength`. Empty for a spectrum that stays as it is, which has no peaks here.
     length: Range<usize>,
+    /// The arrays with a number for each peak.
     arrays: Vec<Array>,
     end: usize,
 }
@@ -114,11 +122,11 @@ impl Header {
 /// between two spectra or the end of the file.
 ///
 /// # Errors
-/// For the first spectrum that is not well-formed XML or has no end, whose arrays cannot be decoded or have another
-/// length than declared, or that has no array of m/z, no array of intensities, or a NaN in either. Also for the first
-/// whose numbers need more memory than `room` has.
+/// For the first spectrum that is not well-formed XML or has no end, whose arrays cannot be decoded, whose m/z or
+/// intensities have another length than declared, or that has a NaN in either. Also for the first whose numbers need more memory
+/// than `room` has.
 pub fn parse(header: &Header, text: &[u8], room: &Room) -> Result<Part, SpectrumError> {
-    let mut part = Part { peaks: Peaks::none(), spectra: Vec::new() };
+    let mut part = Part { peaks: Peaks::none(), spectra: Vec::new(), kept: Kept::default() };
     let mut reader = reader(text);
     let mut open: Option<Open> = None;
     loop {
@@ -226,10 +234,22 @@ impl Open {
     }
 
     fn decode(mut self, text: &[u8], end: usize, part: &mut Part, room: &Room) -> Result<(), Problem> {
-        let Some(length) = self.length else { return Err("it has no defaultArrayLength".into()) };
-        let Some(count) = number(text, &length) else {
-            return Err("its defaultArrayLength is not a number".into());
+        let count = self.length.as_ref().map(|length| number(text, length));
+        if !self.has(Kind::Mz) || !self.has(Kind::Intensity) {
+            part.kept.spectra += usize::from(count != Some(Some(0)));
+            return part.keep(end, room);
+        }
+        let (Some(length), Some(count)) = (self.length.take(), count) else {
+            return Err("it has no defaultArrayLength".into());
         };
+        let Some(count) = count else { return Err("its defaultArrayLength is not a number".into()) };
+        let all = self.arrays.len();
+        self.keep_arrays_of_other_lengths(text, count)?;
+        if self.has_strings_of_peaks(text, count, room)? {
+            part.kept.spectra += 1;
+            return part.keep(end, room);
+        }
+        self.arrays.retain(|array| !array.is_text());
         // Checks the memory before allocating any, so that the error gives the total that is needed.
         let arrays: u64 = self.arrays.iter().map(|array| array.needs(count)).fold(0, u64::saturating_add);
         room.check(if arrays == 0 {
@@ -237,28 +257,20 @@ impl Open {
         } else {
             arrays.saturating_add((count as u64).saturating_mul(A_PEAK))
         })?;
-        for array in &mut self.arrays {
-            match array.length.as_ref().map(|length| number(text, length)) {
-                None => {}
-                Some(Some(own)) if own == count => {}
-                Some(own) => {
-                    let own = own.map_or("no number".into(), |own| own.to_string());
-                    return Err(format!(
-                        "the length of {} is {own}, but the spectrum has {count}",
-                        array.name()
-                    )
-                    .into());
-                }
+        let mut fitting = Vec::new();
+        for mut array in self.arrays {
+            if array.decode(text, count, room)? {
+                fitting.push(array);
+            } else if array.is_of_peaks() {
+                let name = array.name();
+                let problem =
+                    format!("{name} does not have {count} numbers, one for each peak of the spectrum");
+                return Err(problem.into());
             }
-            array.decode(text, count, room)?;
         }
-        let find = |kind| self.arrays.iter().find(|array| array.is(kind));
-        let (mz, intensity) = match (find(Kind::Mz), find(Kind::Intensity)) {
-            (Some(mz), Some(intensity)) => (mz, intensity),
-            _ if count == 0 => (&Array::default(), &Array::default()),
-            (None, _) => return Err("it has no array of m/z".into()),
-            (_, None) => return Err("it has no array of intensities".into()),
-        };
+        part.kept.arrays += all - fitting.len();
+        let find = |kind| fitting.iter().find(|array| array.is(kind));
+        let (mz, intensity) = find(Kind::Mz).zip(find(Kind::Intensity)).expect("the spectrum has both");
         let peaks = &mut part.peaks;
         room.reserve(&mut peaks.mz, count)?;
         room.reserve(&mut peaks.intensity, count)?;
@@ -275,12 +287,50 @@ impl Open {
             peaks.intensity.push(intensity);
         }
         peaks.offsets.push(peaks.mz.len());
-        part.spectra.push(Spectrum { length, arrays: self.arrays, end });
+        part.spectra.push(Spectrum { length, arrays: fitting, end });
         Ok(())
+    }
+
+    fn has(&self, kind: Kind) -> bool {
+        self.arrays.iter().any(|array| array.is(kind))
+    }
+
+    /// Removes the arrays that declare another length than the spectrum, so that they stay as they are.
+    fn keep_arrays_of_other_lengths(&mut self, text: &[u8], count: usize) -> Result<(), Problem> {
+        for array in &self.arrays {
+            match array.own_length(text) {
+                Some(own) if own != Some(count) && (own.is_none() || array.is_of_peaks()) => {
+                    let own = own.map_or("no number".into(), |own| own.to_string());
+                    let name = array.name();
+                    return Err(format!("the length of {name} is {own}, but the spectrum has {count}").into());
+                }
+                _ => {}
+            }
+        }
+        self.arrays.retain(|array| array.own_length(text).flatten().is_none_or(|own| own == count));
+        Ok(())
+    }
+
+    /// Whether there is an array of text with one string for each peak.
+    fn has_strings_of_peaks(&self, text: &[u8], count: usize, room: &Room) -> Result<bool, Problem> {
+        for array in self.arrays.iter().filter(|array| array.is_text()) {
+            if count > 0 && array.strings(text, room)? == count {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
 impl Part {
+    /// Adds a spectrum that stays as it is.
+    fn keep(&mut self, end: usize, room: &Room) -> Result<(), Problem> {
+        room.reserve(&mut self.peaks.offsets, 1)?;
+        self.peaks.offsets.push(self.peaks.mz.len());
+        self.spectra.push(Spectrum { length: 0..0, arrays: Vec::new(), end });
+        Ok(())
+    }
+
     /// The peaks of all spectra.
     #[must_use]
     pub fn peaks(&self) -> &Peaks {
