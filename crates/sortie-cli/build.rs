@@ -11,9 +11,6 @@ fn main() {
     if target("OS") != "linux" || target("ENV") != "gnu" {
         return;
     }
-    // At a fixed address. Otherwise the loader writes to 80 pages of tables each time the program starts, which takes a quarter as
-    // long as sorting a small file.
-    println!("cargo::rustc-link-arg-bins=-no-pie");
     if env::var("HOST") == env::var("TARGET") && has_static_unwinder() {
         println!("cargo::rustc-cfg=static_unwinder");
     }

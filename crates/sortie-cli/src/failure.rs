@@ -132,9 +132,9 @@ impl Failure {
 
     /// The line for standard error, without the program's name but with its line end. Empty if there is nothing
     /// to print.
-    pub fn line(&self) -> Vec<u8> {
+    pub fn into_line(self) -> Vec<u8> {
         match self {
-            Failure::Disorder(message) => message.clone(),
+            Failure::Disorder(message) => message,
             Failure::Partial => Vec::new(),
             other => (quote::harmless(&other.to_string()) + "\n").into_bytes(),
         }

@@ -1,10 +1,6 @@
 //! `sortie`: sorts lines of text as GNU sort does in the C locale, raw and `.npy` arrays, FASTA and FASTQ records,
 //! and the peaks of mass spectra. It also indexes documents.
 
-// The C runtime calls `main` directly. The start-up code that Rust runs before `fn main` takes a tenth of the time of
-// sorting a small file. It also opens /dev/null in place of closed streams, so output would be lost without an error.
-#![cfg_attr(not(test), no_main)]
-
 mod allocator;
 mod arrays;
 mod binary;
@@ -17,9 +13,8 @@ mod external;
 mod failure;
 mod fixed;
 mod index;
+mod limits;
 mod man;
-#[cfg(not(test))]
-mod math;
 mod memory;
 mod order;
 mod output;
@@ -34,10 +29,9 @@ mod stats;
 mod streams;
 mod threads;
 
-use std::ffi::{CStr, OsStr, OsString, c_char, c_int};
+use std::env;
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::panic;
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use cli::{Command, Job, OtherCommand};
@@ -50,36 +44,27 @@ use output::Output;
 #[link(name = "gcc_eh")]
 unsafe extern "C" {}
 
-/// The exit status of a program that panicked, the same as that of Rust's own runtime.
-const PANICKED: u8 = 101;
-
 /// The exit status if standard error cannot be written.
 const UNTOLD: u8 = 2;
 
-#[cfg_attr(not(test), unsafe(no_mangle))]
-extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
-    streams::prepare();
-    let word = |place: usize| {
-        // SAFETY: the C runtime passes `count` pointers to strings, which stay valid until the process ends.
-        let word: &CStr = unsafe { CStr::from_ptr(*words.add(place)) };
-        OsStr::from_bytes(word.to_bytes()).to_owned()
-    };
-    let args = (0..count as usize).map(word).collect();
-    // A panic must not unwind into C code.
-    panic::catch_unwind(|| program(args)).unwrap_or(PANICKED).into()
-}
+/// A message of at most this size is printed by a single write, so that no other output comes between its parts. A line out of order
+/// may be as large as memory, and is not copied.
+const COPIED: usize = 64 << 10;
 
-/// Does what the command line asks for, and returns the exit status.
-fn program(args: Vec<OsString>) -> u8 {
+fn main() -> ExitCode {
     memory::grow_stack();
-    let outcome = Command::from_args(args).and_then(run);
-    let Err(failure) = outcome else { return if WARNING_LOST.load(Relaxed) { UNTOLD } else { 0 } };
+    let outcome = Command::from_args(env::args_os().collect()).and_then(run);
+    let Err(failure) = outcome else {
+        return if WARNING_LOST.load(Relaxed) { ExitCode::from(UNTOLD) } else { ExitCode::SUCCESS };
+    };
     allocator::begin_the_end();
     if failure.is_closed_pipe() {
         streams::end_by_sigpipe();
     }
     // As in GNU sort, the status differs if the message cannot be printed.
-    if tell(&failure.line()) && !WARNING_LOST.load(Relaxed) { failure.status() } else { UNTOLD }
+    let status = failure.status();
+    let told = tell(&failure.into_line()) && !WARNING_LOST.load(Relaxed);
+    ExitCode::from(if told { status } else { UNTOLD })
 }
 
 fn run(command: Command) -> Result<(), Failure> {
@@ -131,11 +116,20 @@ fn print(text: &[u8]) -> Result<(), Failure> {
 fn tell(line: &[u8]) -> bool {
     let Some((end, text)) = line.split_last() else { return true };
     let mut error = io::stderr().lock();
-    let text = match error.is_terminal() {
-        true => quote::harmless(&String::from_utf8_lossy(text)).into(),
-        false => text.to_vec(),
+    let harmless: Vec<u8>;
+    let text = if error.is_terminal() {
+        harmless = quote::harmless(&String::from_utf8_lossy(text)).into();
+        &harmless
+    } else {
+        text
     };
-    error.write_all(&[b"sortie: ", &text[..], &[*end]].concat()).is_ok()
+    let pieces = [b"sortie: ", text, &[*end]];
+    let written = if text.len() <= COPIED {
+        error.write_all(&pieces.concat())
+    } else {
+        pieces.iter().try_for_each(|piece| error.write_all(piece))
+    };
+    written.is_ok()
 }
 
 /// Whether a warning could not be printed.

@@ -1,14 +1,12 @@
 //! How much memory a sort may use.
 
-use std::fs::File;
-use std::io::Read;
-
 use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 use rustix::process::{Resource, getrlimit};
 
 use crate::cli::MemorySize;
 use crate::failure::Failure;
+use crate::limits::{self, addressable};
 
 /// A memory budget is never smaller than this: a smaller run is not worth writing.
 const LEAST: u64 = 64 << 10;
@@ -40,7 +38,7 @@ pub fn budget(asked: Option<MemorySize>, input: Option<u64>, threads: impl FnOnc
         (Some(asked), _) => within(bytes(asked)),
         (None, Some(input)) if input <= SMALL => ENOUGH_FOR_SMALL,
         // The rest is left to the page cache, which reading and writing depend on.
-        _ => meminfo("MemAvailable:") / 10 * 6,
+        _ => limits::available() / 10 * 6,
     };
     match addressable() {
         // A buffer may temporarily take twice its size while it grows.
@@ -71,27 +69,15 @@ pub fn window(budget: u64, input: Option<u64>) -> usize {
     (budget / 16).clamp(LEAST, most) as usize
 }
 
-/// The bytes that `-S` means on this machine: at most all of its memory. A larger limit could not be used, and
-/// could overflow in a multiplication.
+/// The bytes that `-S` means on this machine: at most all of its memory, or all that its control group allows. A larger limit could
+/// not be used, and could overflow in a multiplication.
 pub fn bytes(size: MemorySize) -> u64 {
-    let all = || meminfo("MemTotal:");
     let bytes = match size {
         MemorySize::Bytes(bytes) if bytes <= SURELY_THERE => bytes,
-        MemorySize::Bytes(bytes) => bytes.min(all()),
-        MemorySize::Percent(part) => (all() as f64 * part.min(100) as f64 / 100.0) as u64,
+        MemorySize::Bytes(bytes) => bytes.min(limits::total()),
+        MemorySize::Percent(part) => (limits::total() as f64 * part.min(100) as f64 / 100.0) as u64,
     };
     bytes.max(LEAST)
-}
-
-/// The memory that the process may still allocate under `ulimit -v` and `-d`, if they limit it.
-fn addressable() -> Option<u64> {
-    let left = |resource, held| {
-        getrlimit(resource)
-            .current
-            .map(|limit| limit.saturating_sub(kilobytes("/proc/self/status", held) << 10))
-    };
-    let limits = [left(Resource::As, "VmSize:"), left(Resource::Data, "VmData:")];
-    limits.into_iter().flatten().min()
 }
 
 /// Grows the stack of this thread now if `ulimit -v` limits memory. Later there may be no room for it, and the system
@@ -138,24 +124,6 @@ fn keep_nothing_freed() {
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 256 << 10);
     }
-}
-
-/// A line of `/proc/meminfo`, converted to bytes.
-fn meminfo(name: &str) -> u64 {
-    kilobytes("/proc/meminfo", name) << 10
-}
-
-/// The number in a line of a file in `/proc`.
-fn kilobytes(file: &str, name: &str) -> u64 {
-    // Reserves room for the whole file: files in `/proc` report no size, so std would read them a few bytes at
-    // a time.
-    let mut text = String::with_capacity(4 << 10);
-    // A file that cannot be read counts as empty.
-    let _ = File::open(file).and_then(|file| file.take(u64::MAX).read_to_string(&mut text));
-    let line = text.lines().find_map(|line| line.strip_prefix(name));
-    let kilobytes = line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok());
-    // If the system does not say, 1 GiB is assumed.
-    kilobytes.unwrap_or(1 << 20)
 }
 
 /// An empty vector with room for `count` elements, or an error if the memory cannot be allocated.

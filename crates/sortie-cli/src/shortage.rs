@@ -1,10 +1,8 @@
 //! Messages for a lack of memory: how much is needed, what limits it, and what to do.
 
-use std::fs;
 use std::io;
-use std::path::Path;
 
-use rustix::process::{Resource, getrlimit};
+use crate::limits::{Limit, scarcest};
 
 /// The message if the system refused memory that `doing` needs in addition to what the program already holds.
 pub fn refused(doing: &str, needed: u64, advice: &str) -> String {
@@ -42,58 +40,6 @@ fn size(bytes: u64, round: impl Fn(f64) -> f64) -> String {
     let power = bytes.max(1).ilog2() / 10;
     let tenths = round(bytes as f64 / 1024f64.powi(power as i32) * 10.0);
     format!("{} {}", tenths / 10.0, UNITS[power as usize])
-}
-
-/// A limit on the memory of the program: how much it allows, and how much of that is left.
-struct Limit {
-    of: &'static str,
-    allowed: u64,
-    left: u64,
-}
-
-/// The limit that leaves the least memory.
-fn scarcest() -> Option<Limit> {
-    let process = |of, resource, held| {
-        let allowed = getrlimit(resource).current?;
-        let left = allowed.saturating_sub(kilobytes("/proc/self/status", held)?);
-        Some(Limit { of, allowed, left })
-    };
-    let machine = || {
-        let [allowed, left] = ["MemTotal:", "MemAvailable:"].map(|line| kilobytes("/proc/meminfo", line));
-        Some(Limit { of: "the machine has", allowed: allowed?, left: left? })
-    };
-    let limits = [
-        process("ulimit -v allows", Resource::As, "VmSize:"),
-        process("ulimit -d allows", Resource::Data, "VmData:"),
-        control_group(),
-        machine(),
-    ];
-    limits.into_iter().flatten().min_by_key(|limit| limit.left)
-}
-
-/// The tightest limit of the process's control group, such as that of a container, and of the groups around it.
-fn control_group() -> Option<Limit> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let own = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let root = Path::new("/sys/fs/cgroup");
-    let limit = |group: &Path| {
-        let number = |file| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
-        let allowed = number("memory.max")?;
-        let left = allowed.saturating_sub(number("memory.current")?);
-        Some(Limit { of: "the control group allows", allowed, left })
-    };
-    let own = root.join(own);
-    own.ancestors()
-        .take_while(|group| group.starts_with(root))
-        .filter_map(limit)
-        .min_by_key(|limit| limit.left)
-}
-
-/// The number in a line of a file in `/proc`, converted to bytes.
-fn kilobytes(file: &str, name: &str) -> Option<u64> {
-    let text = fs::read_to_string(file).ok()?;
-    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
-    Some(rest.trim().trim_end_matches(" kB").parse::<u64>().ok()? << 10)
 }
 
 #[cfg(test)]

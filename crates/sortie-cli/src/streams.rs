@@ -6,8 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whether SIGPIPE was already ignored when the program started.
 static IGNORES_SIGPIPE: AtomicBool = AtomicBool::new(false);
 
-/// Prepares the streams. Must be called before the program opens any file.
-pub fn prepare() {
+/// Has the system call [`prepare`] before `main`. Otherwise Rust would open /dev/null in place of closed streams, so that output would
+/// be lost without an error, and it would no longer be known whether SIGPIPE was ignored.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static PREPARE: extern "C" fn() = prepare;
+
+extern "C" fn prepare() {
     hold_closed_streams();
     // With SIGPIPE ignored, a write to a closed pipe returns an error, so the program can remove its temporary
     // files before it ends.

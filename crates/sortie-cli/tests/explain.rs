@@ -73,3 +73,47 @@ fn what_cannot_be_explained_says_why() {
         explain(&["segments", "--type", "u8", "--len", "10", "--engine", "cuda:0,1", "raw", "-o", "out"]);
     assert!(refused.contains("several GPUs"), "{refused}");
 }
+
+/// Once, it said 275 MB of scratch memory under `-S 16M`, and nothing of runs.
+#[test]
+fn lines_larger_than_memory_stay_below_the_limit_in_runs_that_are_named() {
+    let folder = inputs();
+    let lines: Vec<u8> = (0..1_000_000u64)
+        .flat_map(|i| format!("{:016x}\n", i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).into_bytes())
+        .collect();
+    fs::write(folder.path().join("lines"), lines).unwrap();
+    let number = |plan: &str, before: &str| {
+        let (_, rest) = plan.split_once(before).unwrap_or_else(|| panic!("no {before:?} in {plan}"));
+        rest.split_whitespace().next().unwrap().parse::<f64>().unwrap()
+    };
+    for (options, limit) in [("-S16M", 16), ("-S 4M -r", 4), ("-S16M -n --batch-size=2", 16)] {
+        let options: Vec<_> = ["sort", "lines"].into_iter().chain(options.split(' ')).collect();
+        let plan = explained(folder.path(), &options);
+        assert!(number(&plan, "scratch:   at most ") <= f64::from(limit << 20), "{plan}");
+        assert!(number(&plan, "in about ") >= 2.0 && plan.contains("merged "), "{plan}");
+        assert_eq!(plan.contains("2 at a time"), options.len() > 4, "{plan}");
+    }
+    let plan = explained(folder.path(), &["sort", "lines", "-S1G"]);
+    assert!(!plan.contains("runs") && number(&plan, "scratch:   at most ") >= 17e6, "{plan}");
+    fs::write(folder.path().join("lines"), "").unwrap();
+    explained(folder.path(), &["sort", "lines"]);
+}
+
+/// Once, a merge of small files and a check printed a table without rows.
+#[test]
+fn merges_and_checks_have_rows_in_the_report() {
+    let folder = inputs();
+    for (options, row) in [
+        ("-m line line", "merge"),
+        ("-c line", "check"),
+        ("-m line - --debug", "merge"),
+        ("-C line", "check"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+        command.arg("sort").args(options.split(' ')).arg("--stats").current_dir(folder.path());
+        let result = run(&mut command, b"b\n");
+        assert!(result.status.success(), "{options}");
+        let table = text(&result.stderr);
+        assert!(table.lines().any(|line| line.trim_start().starts_with(row)), "{options}: {table}");
+    }
+}

@@ -31,6 +31,11 @@ impl<R> Inputs<R> {
         Ok(self.open.as_mut().map(|(input, reader)| (&*input, reader)))
     }
 
+    /// Whether no input is open and none follows.
+    pub fn is_at_end(&self) -> bool {
+        self.open.is_none() && self.rest.as_slice().is_empty()
+    }
+
     /// Closes the input that is being read.
     pub fn close(&mut self) {
         self.open = None;

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use super::buffer::Buffer;
-use super::pipeline::{Format, Sorted, Task};
+use super::pipeline::{Format, Share, Sorted, Task};
 use super::{Cut, Part, Sink, Window, Windows, relay, runners};
 use crate::failure::Failure;
 use crate::stats::Ledger;
@@ -87,10 +87,10 @@ impl<'a, I: Items> Format for OneWidth<'a, I> {
         Ok(size.is_none_or(|size| size <= whole))
     }
 
-    fn fill(&self, buffer: &mut Buffer, feed: &mut Feed<'a>, runners: usize) -> Result<bool, Failure> {
+    fn fill(&self, buffer: &mut Buffer, feed: &mut Feed<'a>, share: Share<'_>) -> Result<bool, Failure> {
         // Leaves room for one item more than expected, so that a read can detect the end.
         let room = feed.expected.take().map(|size| size + self.items.width());
-        buffer.fill(room.unwrap_or_else(|| self.stretch(runners)), feed.fill, self.task.ledger)
+        buffer.fill(room.unwrap_or_else(|| self.stretch(share.runners)), feed.fill, self.task.ledger)
     }
 
     fn sort(

@@ -1,12 +1,12 @@
 //! Runs and sorted inputs. If there are too many to be read together, some are merged into longer runs first.
 
-use std::fs;
 use std::ops::Range;
+use std::{fmt, fs};
 
 use rustix::process::{Resource, getrlimit};
 
-use super::Sink;
 use super::runs::{Content, Run, RunFolder};
+use super::{Pages, Sink};
 use crate::failure::Failure;
 use crate::sort::Input;
 use crate::stats::Ledger;
@@ -41,6 +41,34 @@ impl Part {
         Part { bytes: run.bytes, block: run.block(), what: Sorted::Run(run) }
     }
 
+    /// Whether the part is an input without any bytes.
+    pub fn is_empty(&self) -> bool {
+        match &self.what {
+            Sorted::Input(input) => input.size() == Some(0) && input.is_empty(),
+            Sorted::Run(_) => false,
+        }
+    }
+
+    /// Whether [`Part::pages`] can open the part: not if it is a pipe or compressed.
+    pub fn has_pages(&self) -> bool {
+        match &self.what {
+            Sorted::Input(Input::File(_)) => self.bytes > 0,
+            Sorted::Input(Input::Stdin) => false,
+            Sorted::Run(run) => run.has_pages(),
+        }
+    }
+
+    /// Opens the part to read it at any position.
+    pub fn pages(self) -> Result<Pages, Failure> {
+        match self.what {
+            Sorted::Input(input) => {
+                let (file, name) = (input.open()?, input.name().to_owned());
+                Ok(Pages { file, bytes: self.bytes, block: 1, sums: None, doing: "read", name })
+            }
+            Sorted::Run(run) => Ok(run.pages()),
+        }
+    }
+
     /// Opens the part at its start.
     pub fn open(self) -> Result<Content, Failure> {
         match self.what {
@@ -64,6 +92,40 @@ pub struct Parts<'a> {
     merge: Merge<'a>,
 }
 
+/// How many merges runs of about the same size take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Merges {
+    runs: usize,
+    at_once: usize,
+    merges: usize,
+    /// How often a byte is merged, on average.
+    pub passes: f64,
+}
+
+impl Merges {
+    /// Of `runs` runs, of which at most `at_once` are merged at a time.
+    pub fn of(runs: usize, at_once: usize) -> Merges {
+        let at_once = at_once.max(2);
+        let (mut left, mut merges, mut merged) = (runs, 1, runs);
+        while left > at_once {
+            let most = at_once.min(left - at_once + 1);
+            (left, merges, merged) = (left - most + 1, merges + 1, merged + most);
+        }
+        Merges { runs, at_once, merges, passes: merged as f64 / runs.max(1) as f64 }
+    }
+}
+
+impl fmt::Display for Merges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Merges { runs, at_once, merges, passes } = self;
+        write!(f, "in about {runs} runs through temporary files, merged ")?;
+        match merges {
+            1 => f.write_str("in one pass"),
+            _ => write!(f, "at most {at_once} at a time: {merges} merges, {passes:.1} passes"),
+        }
+    }
+}
+
 /// Merges parts with the given number of bytes of memory.
 pub type Merge<'a> = &'a (dyn Fn(Vec<Part>, u64, Sink<'_>) -> Result<(), Failure> + Sync);
 
@@ -78,6 +140,10 @@ impl<'a> Parts<'a> {
     ) -> Self {
         let open = files_left().saturating_sub(folder.files_for_a_run()).clamp(2, OPEN);
         Parts { parts: Vec::new(), at_once: at_once.min(open), open, budget, folder, ledger, merge }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
     }
 
     /// From now on, merges at most `most` parts at a time, but at least two.

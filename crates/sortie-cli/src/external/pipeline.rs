@@ -37,14 +37,13 @@ pub trait Format: Sync {
         Ok(true)
     }
 
-    /// Replaces `stretch` by the next items: as many as fit if each of `runners` runners holds a stretch, but at least one if
-    /// there are more. At any time, one of these stretches is being sorted and one is being written. Returns whether the
-    /// items are the last.
+    /// Replaces `stretch` by the next items: as many as fit in its share of memory, but at least one if there are more. Returns
+    /// whether the items are the last.
     fn fill(
         &self,
         stretch: &mut Self::Stretch,
         feed: &mut Self::Feed,
-        runners: usize,
+        share: Share<'_>,
     ) -> Result<bool, Failure>;
 
     /// Sorts a stretch, and passes the result to `then`. The sort is stable.
@@ -56,6 +55,21 @@ pub trait Format: Sync {
 
     /// Merges runs with `budget` bytes of memory. The runs are in the order in which their items were read.
     fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure>;
+}
+
+/// The share of memory that a stretch may take.
+#[derive(Clone, Copy)]
+pub struct Share<'a> {
+    /// This many runners each hold a stretch. At any time, one of these stretches is being sorted and one is being written.
+    pub runners: usize,
+    wait: &'a dyn Fn(),
+}
+
+impl Share<'_> {
+    /// Waits until no other stretch is in memory, because an item alone takes more than the share.
+    pub fn exceed(&self) {
+        (self.wait)();
+    }
 }
 
 /// A sorted stretch.
@@ -113,7 +127,7 @@ impl<'a> Task<'a> {
         let mut parts = None;
         if format.may_fit(&mut feed, size)? {
             let mut stretch = F::Stretch::default();
-            let ended = format.fill(&mut stretch, &mut feed, 1)?;
+            let ended = format.fill(&mut stretch, &mut feed, Share { runners: 1, wait: &|| () })?;
             format.sort(&mut stretch, |sorted| {
                 if ended {
                     self.ledger.progress.stage("writing", sorted.bytes as u64);
@@ -126,14 +140,24 @@ impl<'a> Task<'a> {
             }
         }
         let runners = runners(self.budget);
-        let parts = parts.unwrap_or_else(no_parts);
-        let parts = relay(runners, feed, parts, |stretch: &mut F::Stretch, turn| {
-            let ended = format.fill(stretch, turn.feed(), runners)?;
+        let written = (parts.unwrap_or_else(no_parts), sink);
+        let (parts, sink) = relay(runners, feed, written, |stretch: &mut F::Stretch, turn| {
+            let ended = {
+                let (feed, wait) = turn.feed_and_wait();
+                format.fill(stretch, feed, Share { runners, wait: &wait })?
+            };
             turn.sort(ended);
             format.sort(stretch, |sorted| match turn.write() {
-                Some(parts) => self.spill(sorted, parts),
+                // A single item may take more than the share of a runner, and be all there is.
+                Some((parts, sink)) if ended && parts.is_empty() => (sorted.write)(*sink),
+                Some((parts, _)) => self.spill(sorted, parts),
                 None => Ok(()),
-            })
+            })?;
+            if turn.is_alone() {
+                // Frees the memory before the next stretch is read.
+                *stretch = F::Stretch::default();
+            }
+            Ok(())
         })?;
         parts.merge(sink)
     }
@@ -179,10 +203,10 @@ mod tests {
             &self,
             words: &mut Vec<Vec<u8>>,
             feed: &mut vec::IntoIter<Vec<u8>>,
-            runners: usize,
+            share: Share<'_>,
         ) -> Result<bool, Failure> {
             words.clear();
-            words.extend(feed.take(self.most.div_ceil(runners)));
+            words.extend(feed.take(self.most.div_ceil(share.runners)));
             Ok(feed.len() == 0)
         }
 

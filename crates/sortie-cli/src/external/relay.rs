@@ -4,8 +4,9 @@
 //! the same step: a runner waits until its next step is free. So stretches keep their order, and each runner keeps its memory
 //! for the next stretch.
 
+use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard};
-use std::thread;
+use std::{mem, thread};
 
 use crate::failure::Failure;
 
@@ -21,6 +22,9 @@ struct Course<F, W> {
 pub struct Turn<'a, F, W> {
     course: &'a Course<F, W>,
     step: Step<'a, F, W>,
+    /// The source, if this runner keeps it until its stretch is written.
+    kept: Option<MutexGuard<'a, Option<F>>>,
+    alone: Cell<bool>,
 }
 
 enum Step<'a, F, W> {
@@ -73,7 +77,8 @@ impl<F, W> Course<F, W> {
     fn next(&self) -> Option<Turn<'_, F, W>> {
         let feed = self.feed.lock().expect(PANICKED);
         let goes_on = feed.is_some() && !self.failed();
-        goes_on.then_some(Turn { course: self, step: Step::Reading(feed) })
+        let step = Step::Reading(feed);
+        goes_on.then_some(Turn { course: self, step, kept: None, alone: Cell::new(false) })
     }
 
     fn failed(&self) -> bool {
@@ -84,18 +89,39 @@ impl<F, W> Course<F, W> {
 impl<F, W> Turn<'_, F, W> {
     /// The source, in the first step.
     pub fn feed(&mut self) -> &mut F {
-        match &mut self.step {
-            Step::Reading(feed) => feed.as_mut().expect("a turn is given while there is more"),
-            _ => unreachable!("reading is the first step"),
-        }
+        self.feed_and_wait().0
     }
 
-    /// Waits until the stretch before is sorted. Meanwhile the next stretch is read, unless this was the last.
+    /// The source, in the first step, and a function that waits until no other stretch is in memory. If it was called, the next
+    /// stretch is not read before this one is written.
+    pub fn feed_and_wait(&mut self) -> (&mut F, impl Fn()) {
+        let Turn { course, step: Step::Reading(feed), alone, .. } = self else {
+            unreachable!("reading is the first step")
+        };
+        let wait = || {
+            // No runner can begin to read now, and the stretches before this one pass these steps in turn.
+            drop(course.sorting.lock().expect(PANICKED));
+            drop(course.written.lock().expect(PANICKED));
+            alone.set(true);
+        };
+        (feed.as_mut().expect("a turn is given while there is more"), wait)
+    }
+
+    /// Whether no other stretch is in memory.
+    pub fn is_alone(&self) -> bool {
+        self.alone.get()
+    }
+
+    /// Waits until the stretch before is sorted. Meanwhile the next stretch is read, unless this was the last, or is to be alone
+    /// in memory.
     pub fn sort(&mut self, last: bool) {
         if let (Step::Reading(feed), true) = (&mut self.step, last) {
             **feed = None;
         }
-        self.step = Step::Sorting { _turn: self.course.sorting.lock().expect(PANICKED) };
+        let sorting = Step::Sorting { _turn: self.course.sorting.lock().expect(PANICKED) };
+        if let (Step::Reading(feed), true) = (mem::replace(&mut self.step, sorting), self.alone.get()) {
+            self.kept = Some(feed);
+        }
     }
 
     /// Waits until the stretch before is written. `None` if a runner has failed, because the output would lack the stretch of
@@ -111,7 +137,7 @@ impl<F, W> Turn<'_, F, W> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     use super::*;
 
@@ -135,6 +161,32 @@ mod tests {
     fn stretches_are_written_in_the_order_in_which_they_were_read() {
         for runners in 1..5 {
             assert_eq!(noted(runners, None).unwrap(), (0..100).collect::<Vec<_>>());
+        }
+    }
+
+    /// Every seventh stretch waits for those before it, and is written before the next one is read.
+    #[test]
+    fn a_large_stretch_is_alone() {
+        for runners in 1..5 {
+            let in_memory = AtomicUsize::new(0);
+            let written = relay(runners, 0..100u32, Vec::new(), |_: &mut (), turn| {
+                let (feed, wait) = turn.feed_and_wait();
+                let number = feed.next();
+                if number.is_some_and(|number| number % 7 == 0) {
+                    wait();
+                    assert_eq!(in_memory.load(Ordering::Relaxed), 0, "{number:?}");
+                }
+                in_memory.fetch_add(1, Ordering::Relaxed);
+                turn.sort(number.is_none());
+                thread::yield_now();
+                let is_alone = turn.is_alone();
+                let written = turn.write().expect("no runner fails");
+                written.extend(number);
+                let others = in_memory.fetch_sub(1, Ordering::Relaxed) - 1;
+                assert!(!is_alone || others == 0, "{number:?}");
+                Ok(())
+            });
+            assert_eq!(written.unwrap(), (0..100).collect::<Vec<_>>());
         }
     }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FallocateFlags, fallocate};
 
-use super::Sink;
+use super::{Pages, Sink};
 use crate::cli::Temporary;
 use crate::failure::Failure;
 use crate::shortage;
@@ -149,6 +149,23 @@ impl Run {
         self.sums.block
     }
 
+    /// Whether [`Run::pages`] can read the run.
+    pub fn has_pages(&self) -> bool {
+        self.compressor.is_none()
+    }
+
+    /// Reads the run at any position. It must not be compressed.
+    pub fn pages(self) -> Pages {
+        Pages {
+            file: self.file,
+            bytes: self.bytes,
+            block: self.sums.block,
+            sums: Some(self.sums.closed),
+            doing: "read a temporary file in",
+            name: self.folder,
+        }
+    }
+
     /// Reads the run from its start.
     pub fn read(self) -> Result<Content, Failure> {
         let (source, doing, name) = match self.compressor {
@@ -265,7 +282,7 @@ impl Checked {
 }
 
 /// The error for a run that the disk has not kept. The same sort may succeed with another folder.
-fn damaged(how: &str) -> io::Error {
+pub fn damaged(how: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
         format!("{how}; check the disk, or choose another folder with -T"),

@@ -16,7 +16,7 @@ use sortie_formats::sequences::Records;
 
 use crate::cli::{Check, RecordFormat, RecordKey, RecordsJob, Resources};
 use crate::compression::Compression;
-use crate::external::{Format, Gather, Keyed, Part, Sink, Sorted, Task};
+use crate::external::{Format, Gather, Keyed, Part, Share, Sink, Sorted, Task};
 use crate::failure::Failure;
 use crate::memory::append;
 use crate::shortage::{self, at_least, at_most};
@@ -89,9 +89,9 @@ impl Format for RecordSort<'_> {
 
     const RUNS_AT_ONCE: usize = 64;
 
-    fn fill(&self, stretch: &mut Option<Records>, feed: &mut Feed, runners: usize) -> Result<bool, Failure> {
-        let share = |longest| self.share(longest) / runners as u64;
-        let (records, ended) = self.next(feed, share, u64::MAX)?;
+    fn fill(&self, stretch: &mut Option<Records>, feed: &mut Feed, share: Share<'_>) -> Result<bool, Failure> {
+        let limit = |longest| self.share(longest) / share.runners as u64;
+        let (records, ended) = self.next(feed, limit, u64::MAX)?;
         *stretch = Some(records);
         Ok(ended)
     }

@@ -1,6 +1,7 @@
 //! Text as a format of the pipeline. Lines are read until their sort needs all of the memory.
 
 use std::io::Read;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use sortie_formats::lines;
@@ -8,8 +9,8 @@ use sortie_formats::lines;
 use super::cost::Cost;
 use super::input::Input;
 use super::items::Lines;
-use super::{LineSort, windows};
-use crate::external::{Format, Inputs, Part, Sink, Sorted};
+use super::{LineSort, merge, windows};
+use crate::external::{Format, Inputs, Part, Share, Sink, Sorted};
 use crate::failure::Failure;
 use crate::memory::append;
 use crate::shortage;
@@ -17,6 +18,8 @@ use crate::shortage;
 /// The maximum number of bytes to read between two checks of whether the text fits in memory. If all of them are empty lines,
 /// their sort needs 12 MB more, or about 30 MB with keys.
 const PIECE: u64 = 256 << 10;
+/// The memory for lines in a merge by keys, if the budget is smaller.
+const LEAST_MERGED: u64 = 24 << 20;
 
 impl Format for LineSort {
     type Feed = Feed;
@@ -37,8 +40,8 @@ impl Format for LineSort {
         Ok(may_fit)
     }
 
-    fn fill(&self, [text]: &mut [Vec<u8>; 1], feed: &mut Feed, runners: usize) -> Result<bool, Failure> {
-        let ended = feed.fill(text, runners as u64, self)?;
+    fn fill(&self, [text]: &mut [Vec<u8>; 1], feed: &mut Feed, share: Share<'_>) -> Result<bool, Failure> {
+        let ended = feed.fill(text, share, self)?;
         self.start_threads(ended.then(|| self.work(text)))?;
         Ok(ended)
     }
@@ -50,12 +53,34 @@ impl Format for LineSort {
     ) -> Result<(), Failure> {
         let bytes = texts[0].len();
         Lines::of(texts, self).sort(self, |lines| {
-            then(Sorted { bytes, at_once: usize::MAX, write: &|sink| lines.write(self, sink) })
+            let longest = self.longest.fetch_max(lines.longest(), Relaxed).max(lines.longest());
+            then(Sorted {
+                bytes,
+                at_once: self.merged_at_once(longest),
+                write: &|sink| lines.write(self, sink),
+            })
         })
     }
 
     fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure> {
-        self.merge_by(runs, |runs| windows::merge(runs, budget, self, sink))
+        let longest = self.longest.load(Relaxed) as u64;
+        self.merge_by(runs, |runs| {
+            if longest > windows::share(budget, runs.len()) {
+                merge::merge(runs, budget, self, sink)
+            } else {
+                windows::merge(runs, budget, self, sink)
+            }
+        })
+    }
+}
+
+impl LineSort {
+    /// The number of runs to merge at a time. With keys, each run holds a line in memory.
+    fn merged_at_once(&self, longest: usize) -> usize {
+        match self.order.plain() {
+            Some(_) => usize::MAX,
+            None => (self.budget.max(LEAST_MERGED) / longest.max(1) as u64) as usize,
+        }
     }
 }
 
@@ -82,10 +107,12 @@ impl Feed {
         Ok(size + (each * size as f64) as u64)
     }
 
-    /// Replaces `text` by the next lines: at least one, and as many as fit in the budget if each of `runners` runners holds a
-    /// text, of which one is being sorted and one is being written. Returns whether they are the last.
-    fn fill(&mut self, text: &mut Vec<u8>, runners: u64, job: &LineSort) -> Result<bool, Failure> {
+    /// Replaces `text` by the next lines: at least one, and as many as fit in their share of the budget. Returns whether they are
+    /// the last.
+    fn fill(&mut self, text: &mut Vec<u8>, share: Share<'_>, job: &LineSort) -> Result<bool, Failure> {
         let start = Instant::now();
+        let runners = share.runners as u64;
+        let mut exceeds = false;
         text.clear();
         append(text, &std::mem::take(&mut self.rest))?;
         let (mut cost, mut lines_read, mut counted) = (Cost::default(), 0, 0);
@@ -95,11 +122,16 @@ impl Feed {
             lines_read += count;
             cost.add(&job.order, count, new, job.terminator)?;
             counted = text.len();
-            if runners * text.len() as u64 + runners.min(2) * cost.bytes() >= job.budget && lines_read > 0 {
+            let is_full = runners * text.len() as u64 + runners.min(2) * cost.bytes() >= job.budget;
+            if is_full && lines_read > 0 {
                 let end = memchr::memrchr(job.terminator, text).map_or(0, |at| at + 1);
                 append(&mut self.rest, &text[end..])?;
                 text.truncate(end);
-                break false;
+                break self.rest.is_empty() && self.inputs.is_at_end();
+            }
+            if is_full && !exceeds {
+                share.exceed();
+                exceeds = true;
             }
             if !self.read(text, job)? {
                 break true;

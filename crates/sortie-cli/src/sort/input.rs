@@ -14,7 +14,7 @@ use sortie_formats::{lines, npy};
 use crate::cli::Sources;
 use crate::compression::{Source, Way};
 use crate::failure::Failure;
-use crate::{binary, compression, memory, quote, shortage};
+use crate::{binary, compression, memory, peek, quote, shortage};
 
 /// Smaller files are read by one thread.
 pub const PARALLEL_FROM: usize = 16 << 20;
@@ -134,6 +134,13 @@ impl Input {
         let bytes = self.stored()?;
         let source = Source::open_raw(self.open().ok()?, self.name()).ok()?;
         matches!(source, Source::File(_)).then_some(bytes)
+    }
+
+    /// Whether nothing can be read from it. Files that the system makes up, such as those in `/proc`, have no size, but have content.
+    pub fn is_empty(&self) -> bool {
+        self.open()
+            .and_then(|file| peek::first(&file, 1).map_err(Failure::file("read", self.name())))
+            .is_ok_and(|first| first.is_empty())
     }
 
     /// The bytes that it takes on the disk, for regular files.

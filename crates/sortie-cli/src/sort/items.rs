@@ -37,6 +37,15 @@ pub enum Sorted<'a, 's> {
 }
 
 impl Sorted<'_, '_> {
+    /// The bytes of the longest line.
+    pub fn longest(self) -> usize {
+        match self {
+            Sorted::Plain(lines) => lines.iter().map(|line| line.len()).max(),
+            Sorted::Keyed(items) => items.iter().map(|item| item.bytes.len()).max(),
+        }
+        .unwrap_or(0)
+    }
+
     /// Writes the lines into `sink`.
     pub fn write(self, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
         match self {
@@ -65,6 +74,11 @@ impl<'a> Lines<'a> {
             parts.par_iter().map(count).collect()
         };
         Lines { parts, counts }
+    }
+
+    /// The number of lines.
+    pub fn count(&self) -> usize {
+        self.counts.iter().sum()
     }
 
     /// The bytes of memory needed to sort the lines, including the text.
@@ -106,7 +120,7 @@ impl<'a> Lines<'a> {
     }
 
     fn split(&self, job: &LineSort) -> Result<Vec<&'a [u8]>, Failure> {
-        let mut found = filled(self.counts.iter().sum(), &[][..])?;
+        let mut found = filled(self.count(), &[][..])?;
         let mut rest = &mut found[..];
         let rooms = self.counts.iter().map(|&count| rest.split_off_mut(..count).expect("as many as counted"));
         let work = self.parts.iter().zip(rooms);

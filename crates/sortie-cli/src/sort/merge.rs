@@ -11,9 +11,10 @@ use sortie_formats::lines::LineReader;
 use super::LineSort;
 use super::input::Input;
 use super::items::{direct, encode_key};
+use super::long;
 use crate::external::{Content, Cursor, Order, Part, Sink, merge_cursors};
 use crate::failure::Failure;
-use crate::memory::{append_line, room};
+use crate::memory::{append, room};
 
 /// The size of the blocks that are sent to the writing thread.
 const BLOCK: usize = 1 << 20;
@@ -101,7 +102,15 @@ pub fn merge_whole(inputs: &[Input], job: &LineSort, sink: Sink<'_>) -> Result<(
 }
 
 /// Merges parts into `sink`. The read buffers take half of `budget` bytes.
-pub fn merge(parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
+pub fn merge(mut parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
+    parts.retain(|part| !part.is_empty());
+    if parts.is_empty() {
+        return Ok(());
+    }
+    if job.is_plain() && parts.iter().all(Part::has_pages) {
+        let pages: Vec<_> = parts.into_iter().map(Part::pages).collect::<Result<_, _>>()?;
+        return write_beside(sink, job, |blocks| long::merge(&pages, budget, job, |text| blocks.put(text)));
+    }
     let read = (budget / 2 / parts.len() as u64).clamp(READ.0, READ.1) as usize;
     let mut sources = Vec::with_capacity(parts.len());
     for part in parts {
@@ -111,11 +120,22 @@ pub fn merge(parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> R
         sources.push(PartLines { lines: LineReader::new(reader, job.terminator, read), doing, name });
     }
 
+    write_beside(sink, job, |blocks| {
+        merge_cursors(sources, job, |line| Ok(blocks.put(line)? && blocks.put(&[job.terminator])?))
+    })
+}
+
+/// Calls `merge` with the blocks that it fills. Another thread writes them to `sink`.
+fn write_beside(
+    sink: Sink<'_>,
+    job: &LineSort,
+    merge: impl FnOnce(&mut Blocks) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let whole = job.debug.then_some(job.terminator);
     thread::scope(|threads| {
-        // One block is written while another is filled. No block is queued between them, because a block may
-        // hold a line as large as memory.
+        // One block is written while another is filled. No block is queued between them.
         let (full, to_write) = mpsc::sync_channel::<Vec<u8>>(0);
-        let (written, mut empty) = mpsc::channel();
+        let (written, empty) = mpsc::channel();
         let write = move || {
             to_write.into_iter().try_for_each(|mut block| {
                 sink(&block)?;
@@ -128,29 +148,49 @@ pub fn merge(parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> R
             })
         };
         let writer = thread::Builder::new().spawn_scoped(threads, write).map_err(Failure::threads(1))?;
-        let merged = merge_into(sources, job, full, &mut empty);
+        let mut blocks = Blocks { block: room(BLOCK)?, whole, full, empty };
+        let merged = merge(&mut blocks);
+        blocks.end();
         let written = writer.join().expect("writing does not panic");
         written.and(merged)
     })
 }
 
-/// Sends the merged lines to `full` in blocks. Ends early if the receiver is gone.
-fn merge_into(
-    sources: Vec<PartLines>,
-    job: &LineSort,
+/// Blocks of merged text.
+struct Blocks {
+    block: Vec<u8>,
+    /// With `--debug`, the terminator: a block must end with a whole line.
+    whole: Option<u8>,
     full: mpsc::SyncSender<Vec<u8>>,
-    empty: &mut mpsc::Receiver<Vec<u8>>,
-) -> Result<(), Failure> {
-    let mut block = room(BLOCK)?;
-    merge_cursors(sources, job, |line| {
-        append_line(&mut block, line, job.terminator)?;
-        if block.len() < BLOCK {
-            return Ok(true);
+    empty: mpsc::Receiver<Vec<u8>>,
+}
+
+impl Blocks {
+    /// Adds text of any size. Returns false if the writing thread has failed.
+    fn put(&mut self, mut text: &[u8]) -> Result<bool, Failure> {
+        if let Some(terminator) = self.whole {
+            append(&mut self.block, text)?;
+            return Ok(self.block.len() < BLOCK || text.last() != Some(&terminator) || self.send()?);
         }
-        let next = empty.try_recv().unwrap_or_default();
-        Ok(full.send(std::mem::replace(&mut block, next)).is_ok())
-    })?;
-    // An error means that the writer has failed; the writer reports why.
-    let _ = full.send(block);
-    Ok(())
+        while text.len() >= BLOCK - self.block.len() {
+            let (now, rest) = text.split_at(BLOCK - self.block.len());
+            self.block.extend_from_slice(now);
+            text = rest;
+            if !self.send()? {
+                return Ok(false);
+            }
+        }
+        self.block.extend_from_slice(text);
+        Ok(true)
+    }
+
+    fn send(&mut self) -> Result<bool, Failure> {
+        let next = self.empty.try_recv().map_or_else(|_| room(BLOCK), Ok)?;
+        Ok(self.full.send(std::mem::replace(&mut self.block, next)).is_ok())
+    }
+
+    /// Hands the rest to the writing thread. If that has failed, it reports why.
+    fn end(self) {
+        let _ = self.full.send(self.block);
+    }
 }

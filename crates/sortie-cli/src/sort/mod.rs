@@ -2,16 +2,18 @@
 
 mod check;
 mod cost;
+mod explain;
 mod external;
 mod input;
 mod items;
+mod long;
 mod merge;
 mod records_note;
 mod windows;
 
-use std::io::Read;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
 use sortie_formats::lines;
@@ -22,7 +24,7 @@ use crate::external::{Gather, Part, Sink, Task};
 use crate::failure::Failure;
 use crate::order::{LineOrder, warnings};
 use crate::stats::Ledger;
-use crate::{complain, explain, memory, threads};
+use crate::{complain, memory, threads};
 use external::Feed;
 pub use input::Input;
 use items::{LINES_A_BLOCK, Lines};
@@ -42,8 +44,6 @@ const COMPARED_OF_A_LINE: usize = 64;
 /// The number of samples, and the bytes of each, for estimating the length of a text's lines.
 const SAMPLES: usize = 4;
 const SAMPLE: usize = 16 << 10;
-/// `--explain` reads this many bytes of the first input to estimate the number of lines.
-const EXPLAINED_FROM: u64 = 1 << 20;
 
 /// The settings and state that every step of a sort needs.
 pub struct LineSort {
@@ -59,6 +59,8 @@ pub struct LineSort {
     window: usize,
     /// The number of threads, once they are started.
     threads: OnceLock<usize>,
+    /// The bytes of the longest line that was sorted.
+    longest: AtomicUsize,
     ledger: Ledger,
 }
 
@@ -75,34 +77,14 @@ pub fn run(args: &LinesJob) -> Result<(), Failure> {
         records_note::of(&inputs).for_each(|note| complain(format!("{note}\n").as_bytes()));
     }
     match args.sources.check {
-        _ if args.resources.explain => return explain(&inputs, args, &job),
-        Some(how) => inputs.iter().try_for_each(|input| check::check(input, how, &job))?,
+        _ if args.resources.explain => return explain::explain(&inputs, args, &job),
+        Some(how) => inputs.iter().try_for_each(|input| {
+            let bytes = input.size().unwrap_or(0) as usize;
+            job.ledger.timed("check", bytes, 0, || check::check(input, how, &job))
+        })?,
         None => sort(inputs, args, compression, &mut job)?,
     }
     job.ledger.close(args.resources.stats)
-}
-
-/// Prints how the lines would be sorted. Their number is estimated from the first ones.
-fn explain(inputs: &[Input], args: &LinesJob, job: &LineSort) -> Result<(), Failure> {
-    let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
-    let size = size.ok_or_else(explain::unknown_size)?;
-    let of_use = || threads::of_use(args.resources.parallel, None);
-    let budget = memory::budget(args.resources.buffer_size, Some(size), of_use);
-    let in_runs = if size > budget / 2 { explain::IN_RUNS } else { "" };
-    job.start_threads(Some(size))?;
-    let mut head = Vec::new();
-    for input in inputs {
-        if head.is_empty() {
-            let read = input.read_text()?.take(EXPLAINED_FROM).read_to_end(&mut head);
-            read.map_err(Failure::file("read", input.name()))?;
-        }
-    }
-    let ends = head.iter().filter(|&&byte| byte == job.terminator).count().max(1);
-    let lines = (size as f64 * ends as f64 / head.len().max(1) as f64).round() as usize;
-    let plan = items::plan(job, lines)?;
-    let bytes = explain::counted(size as usize, "byte", "bytes");
-    let lines = explain::counted(lines, "line", "lines");
-    explain::print(&format!("{bytes}, about {lines}{in_runs}"), &plan)
 }
 
 fn sort(
@@ -141,7 +123,8 @@ fn sort_or_merge(
 ) -> Result<(), Failure> {
     let is_small = size.is_some_and(|size| size <= job.budget.min(MERGED_WHOLE));
     if args.merge && args.temporary.batch_size.is_none() && is_small {
-        return merge::merge_whole(&inputs, job, sink);
+        let bytes = size.unwrap_or(0) as usize;
+        return job.ledger.timed("merge", bytes, bytes, || merge::merge_whole(&inputs, job, sink));
     }
     if args.merge {
         // The inputs of `-m` may not really be sorted, so they need the merge that reads line by line.
@@ -203,6 +186,7 @@ impl LineSort {
             budget: 0,
             window: 0,
             threads: OnceLock::new(),
+            longest: AtomicUsize::new(0),
             ledger: Ledger::open(),
         })
     }
@@ -217,7 +201,7 @@ impl LineSort {
         let (asked, limit) = self.asked;
         // Looking for a GPU takes as long as a small sort.
         let may_take_gpu =
-            || work.is_none_or(|bytes| bytes >= GPU_FROM) && explain::may_take_gpu(self.engine, limit);
+            || work.is_none_or(|bytes| bytes >= GPU_FROM) && crate::explain::may_take_gpu(self.engine, limit);
         // The threads that wait for a GPU are separate from the pool, and may themselves wait for work done in
         // the pool.
         if self.engine.has_gpu() || may_take_gpu() {

@@ -22,9 +22,8 @@ const LEAST: u64 = 16 << 10;
 /// Merges runs with `budget` bytes of memory. The runs must be in the order in which their lines were read.
 pub fn merge(runs: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
     let runners = runners(budget);
-    // A runner holds a window and the merged result.
-    let share = budget / (1 + 2 * runners as u64) / runs.len() as u64;
-    let windows = Windows::new(job, runs, share.max(LEAST) as usize)?;
+    let share = share(budget, runs.len()) as usize;
+    let windows = Windows::new(job, runs, share)?;
     relay(runners, windows, (sink, None), |window: &mut Window, turn| {
         let ended = turn.feed().next(&mut window.lines)?;
         turn.sort(ended);
@@ -33,6 +32,12 @@ pub fn merge(runs: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Re
         window.write(job, last, *sink)
     })
     .map(|_| ())
+}
+
+/// The bytes of memory for a buffer of each of `runs` runs. A longer line takes more.
+pub fn share(budget: u64, runs: usize) -> u64 {
+    // A runner holds a window and the merged result.
+    (budget / (1 + 2 * runners(budget) as u64) / runs as u64).max(LEAST)
 }
 
 /// An item is a line with its terminator.

@@ -1,5 +1,8 @@
 //! Checks that input is sorted: reads blocks of whole lines, and compares neighbouring lines in place.
 
+mod long;
+
+use std::cmp::Ordering;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -8,10 +11,12 @@ use rayon::prelude::*;
 
 use super::LineSort;
 use super::input::Input;
+use super::items::direct;
 use crate::cli::Check;
 use crate::failure::Failure;
 use crate::order::compare_bytes;
 use crate::shortage;
+use long::Successor;
 
 /// The bytes of a block, which fits in the cache of a core.
 const READ: usize = 256 << 10;
@@ -19,23 +24,32 @@ const READ: usize = 256 << 10;
 const READ_LARGE: usize = 4 * READ;
 const LARGE_AFTER: usize = 8;
 
+/// Lines up to this length that follow a longer one are compared in blocks again.
+const SHORT: usize = 16 << 10;
+
 /// Fails with the first line that is out of order.
 pub fn check(input: &Input, how: Check, job: &LineSort) -> Result<(), Failure> {
-    let mut blocks = Blocks::of(input, job.terminator)?;
+    let mut blocks = Blocks::of(input, job)?;
     let mut lines_before = 0;
-    while let Some(block) = blocks.next().map_err(Failure::file("read", input.name()))? {
-        if block.len() > READ {
-            job.start_threads(input.size())?;
-        }
-        match disorder(block, job) {
-            Ok(lines) => lines_before += lines - 1,
-            Err((number, line)) => {
-                let number = lines_before + number;
-                return Err(Failure::Disorder(message(input, how, number, line, job.terminator)));
+    let failed = |number, line| Err(Failure::Disorder(message(input, how, number, line, job.terminator)));
+    loop {
+        match blocks.next().map_err(Failure::file("read", input.name()))? {
+            Next::End => return Ok(()),
+            Next::Long => match blocks.check_long(lines_before, input, job)? {
+                Ok(number) => lines_before = number.saturating_sub(1),
+                Err((number, line)) => return failed(number, line),
+            },
+            Next::Block(block) => {
+                if block.len() > READ {
+                    job.start_threads(input.size())?;
+                }
+                match disorder(block, job) {
+                    Ok(lines) => lines_before += lines - 1,
+                    Err((number, line)) => return failed(lines_before + number, line.to_vec()),
+                }
             }
         }
     }
-    Ok(())
 }
 
 /// The number of lines if all are in order, else the number of the first line out of order, and that line.
@@ -111,18 +125,31 @@ fn first_out_of_order<'a, T: Copy>(
     Ok(number)
 }
 
-fn message(input: &Input, how: Check, number: u64, line: &[u8], terminator: u8) -> Vec<u8> {
+fn message(input: &Input, how: Check, number: u64, mut line: Vec<u8>, terminator: u8) -> Vec<u8> {
     if how != Check::DiagnoseFirst {
         return Vec::new();
     }
     let place = format!(":{number}: disorder: ");
-    [input.name().as_os_str().as_bytes(), place.as_bytes(), line, &[terminator]].concat()
+    // The line may take a large part of memory, so it is not copied.
+    line.push(terminator);
+    line.splice(..0, [input.name().as_os_str().as_bytes(), place.as_bytes()].concat());
+    line
+}
+
+/// What [`Blocks`] have next.
+enum Next<'a> {
+    Block(&'a [u8]),
+    /// A line that is longer than a block. Only if lines compare by their bytes.
+    Long,
+    End,
 }
 
 /// An input as blocks of whole lines. Each block begins with the last line of the block before.
 struct Blocks {
     content: Box<dyn Read + Send>,
     terminator: u8,
+    /// Whether [`Blocks::check_long`] can check a line that is longer than a block.
+    is_plain: bool,
     text: Vec<u8>,
     /// The start of the last line of the previous block, the end of that block, and the end of the data that
     /// was read.
@@ -135,17 +162,27 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn of(input: &Input, terminator: u8) -> Result<Blocks, Failure> {
+    fn of(input: &Input, job: &LineSort) -> Result<Blocks, Failure> {
         let content = input.read_text()?;
         // Reserves room for a missing terminator at the end, and for one byte to detect that there is no more
         // data.
         let size = input.size().map_or(READ, |size| READ.min(size as usize + 2));
         let text = crate::memory::filled(size, 0)?;
-        Ok(Blocks { content, terminator, text, last: 0, whole: 0, filled: 0, ended: false, handed_out: 0 })
+        Ok(Blocks {
+            content,
+            terminator: job.terminator,
+            is_plain: job.order.plain().is_some(),
+            text,
+            last: 0,
+            whole: 0,
+            filled: 0,
+            ended: false,
+            handed_out: 0,
+        })
     }
 
     /// The next block. It has at least one line after the last line of the block before.
-    fn next(&mut self) -> io::Result<Option<&[u8]>> {
+    fn next(&mut self) -> io::Result<Next<'_>> {
         self.text.copy_within(self.last..self.filled, 0);
         let before = self.whole - self.last;
         (self.filled, self.last) = (self.filled - self.last, 0);
@@ -155,23 +192,27 @@ impl Blocks {
                 self.whole = searched + at + 1;
                 self.last = start_of_last_line(&self.text[..self.whole], self.terminator);
                 self.handed_out += 1;
-                return Ok(Some(&self.text[..self.whole]));
+                return Ok(Next::Block(&self.text[..self.whole]));
             }
             searched = self.filled;
+            if !self.ended && self.is_plain && self.is_full() && self.text.len() >= READ {
+                self.whole = before;
+                return Ok(Next::Long);
+            }
             if !self.ended {
                 self.fill()?;
             } else if self.filled > before {
                 self.text[self.filled] = self.terminator;
                 self.filled += 1;
             } else {
-                return Ok(None);
+                return Ok(Next::End);
             }
         }
     }
 
     /// Reads as much as fits, leaving one byte free. Enlarges the buffer if it is full.
     fn fill(&mut self) -> io::Result<()> {
-        let is_full = self.filled + 1 >= self.text.len();
+        let is_full = self.is_full();
         let is_long = self.handed_out >= LARGE_AFTER && self.text.len() < READ_LARGE;
         if is_full || is_long {
             // Grows by a part only, because a line that needs this may already take a large part of memory.
@@ -180,6 +221,15 @@ impl Blocks {
             self.text.try_reserve_exact(more).map_err(|_| shortage::while_reading(needed))?;
             self.text.resize(self.text.len() + more, 0);
         }
+        self.read()
+    }
+
+    fn is_full(&self) -> bool {
+        self.filled + 1 >= self.text.len()
+    }
+
+    /// Reads into the rest of the buffer.
+    fn read(&mut self) -> io::Result<()> {
         let room = self.text.len() - 1;
         match self.content.read(&mut self.text[self.filled..room]) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -191,4 +241,56 @@ impl Blocks {
         }
         Ok(())
     }
+
+    /// Checks lines while they are read, from a long one on, until they are short again. `lines_before` is the number of lines before
+    /// the last line of the block before. Returns the number of the last line that was checked, or the first line out of order with
+    /// its number.
+    fn check_long(
+        &mut self,
+        lines_before: u64,
+        input: &Input,
+        job: &LineSort,
+    ) -> Result<Result<u64, (u64, Vec<u8>)>, Failure> {
+        let descending = job.order.plain() == Some(true);
+        let before = self.text[..self.whole].strip_suffix(&[self.terminator]);
+        let mut number = lines_before + u64::from(before.is_some());
+        let mut long = Successor::of(before)?;
+        let mut start = self.whole;
+        loop {
+            let rest = &self.text[start..self.filled];
+            let end = memchr::memchr(self.terminator, rest);
+            long.push(&rest[..end.unwrap_or(rest.len())])?;
+            if end.is_none() && !self.ended {
+                (self.filled, start) = (0, 0);
+                self.read().map_err(Failure::file("read", input.name()))?;
+                continue;
+            }
+            // Without a terminator, the input ends here, and maybe a line with it.
+            if end.is_some() || long.has_begun() {
+                number += 1;
+                if long.end().is_some_and(|found| is_disorder(direct(found, descending), job)) {
+                    return Ok(Err((number, long.into_line())));
+                }
+            }
+            start += end.map_or(rest.len(), |end| end + 1);
+            let line = long.line();
+            let rest = start..self.filled;
+            if self.ended {
+                (self.last, self.whole, self.filled) = (0, 0, 0);
+                return Ok(Ok(number));
+            }
+            if line.len() <= SHORT && line.len() + 1 + rest.len() < self.text.len() {
+                self.whole = line.len() + 1;
+                (self.last, self.filled) = (0, self.whole + rest.len());
+                self.text.copy_within(rest, self.whole);
+                self.text[..line.len()].copy_from_slice(line);
+                self.text[line.len()] = self.terminator;
+                return Ok(Ok(number));
+            }
+        }
+    }
+}
+
+fn is_disorder(found: Ordering, job: &LineSort) -> bool {
+    found.is_lt() || (found.is_eq() && job.order.unique())
 }

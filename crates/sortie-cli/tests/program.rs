@@ -1,0 +1,36 @@
+//! The program as a file: what the loader and the libraries that it opens see of it.
+
+use std::collections::HashSet;
+use std::process::Command;
+
+/// The output of a command.
+fn output(program: &str, arguments: &[&str]) -> String {
+    let done = Command::new(program).args(arguments).output().unwrap();
+    assert!(done.status.success(), "{program} {arguments:?}");
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// The names of the dynamic symbols that a file defines.
+fn defined(file: &str) -> HashSet<String> {
+    let symbols = output("nm", &["-D", "--defined-only", file]);
+    let names = symbols.lines().filter_map(|line| line.split(' ').next_back());
+    names.map(|name| name.split('@').next().unwrap().to_owned()).collect()
+}
+
+/// Once, the program was linked to a fixed address.
+#[test]
+fn the_program_is_position_independent() {
+    let header = output("readelf", &["-h", env!("CARGO_BIN_EXE_sortie")]);
+    let kind = header.lines().find_map(|line| line.trim().strip_prefix("Type:")).unwrap();
+    assert!(kind.trim().starts_with("DYN"), "{kind}");
+}
+
+/// Once, the program defined `pow`, `log` and `log2` for all libraries that it opens, such as those of CUDA.
+#[test]
+fn the_program_defines_no_function_of_the_mathematics_library() {
+    let library = output("cc", &["-print-file-name=libm.so.6"]);
+    let library = defined(library.trim());
+    assert!(library.contains("pow") && library.contains("log2"), "{library:?}");
+    let both: Vec<_> = defined(env!("CARGO_BIN_EXE_sortie")).intersection(&library).cloned().collect();
+    assert!(both.is_empty(), "{both:?}");
+}
