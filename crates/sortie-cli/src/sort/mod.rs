@@ -1,11 +1,13 @@
 //! `sortie sort` for text: reads input, sorts it in memory or in runs on disk, and writes the output.
 
+mod alike;
 mod check;
 mod cost;
 mod external;
 mod input;
 mod items;
 mod merge;
+mod numbers;
 mod windows;
 
 use std::io::Read;
