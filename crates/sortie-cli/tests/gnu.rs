@@ -2,6 +2,8 @@
 
 #[path = "gnu/debug.rs"]
 mod debug;
+#[path = "gnu/numbers.rs"]
+mod numbers;
 #[path = "gnu/options.rs"]
 mod options;
 #[path = "gnu/random.rs"]

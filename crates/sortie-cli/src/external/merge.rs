@@ -18,14 +18,14 @@ pub trait Cursor {
 
 /// How items compare.
 pub trait Order {
-    /// Whether items compare by their bytes and have no other key.
-    fn is_plain(&self) -> bool;
+    /// What is found once for all comparisons of an item.
+    type Key: Default;
 
-    /// Appends the key of an item.
-    fn append_key(&self, item: &[u8], key: &mut Vec<u8>) -> Result<(), Failure>;
+    /// Replaces `key` by the key of an item.
+    fn read_key(&self, item: &[u8], key: &mut Self::Key) -> Result<(), Failure>;
 
-    /// Whether the largest key comes first.
-    fn is_descending(&self) -> bool;
+    /// Compares items by their keys.
+    fn compare_keys(&self, a: (&[u8], &Self::Key), b: (&[u8], &Self::Key)) -> Ordering;
 
     /// Whether only the first of several items with equal keys is kept.
     fn is_unique(&self) -> bool;
@@ -37,82 +37,74 @@ pub trait Order {
 }
 
 /// A source that takes part in a merge.
-struct Head<C> {
+struct Head<C, K> {
     cursor: C,
-    /// The key of the current item. Unused if items compare by their bytes.
-    key: Vec<u8>,
-    /// The first bytes of the key, or the maximum if the source is exhausted.
-    prefix: u64,
+    /// The key of the current item.
+    key: K,
     exhausted: bool,
 }
 
-impl<C: Cursor> Head<C> {
+impl<C: Cursor, K: Default> Head<C, K> {
     /// A source positioned at its first item.
-    fn new(cursor: C, order: &impl Order) -> Result<Self, Failure> {
-        let mut head = Head { cursor, key: Vec::new(), prefix: 0, exhausted: false };
+    fn new(cursor: C, order: &impl Order<Key = K>) -> Result<Self, Failure> {
+        let mut head = Head { cursor, key: K::default(), exhausted: false };
         head.advance(order)?;
         Ok(head)
     }
 
-    fn advance(&mut self, order: &impl Order) -> Result<(), Failure> {
+    fn advance(&mut self, order: &impl Order<Key = K>) -> Result<(), Failure> {
         self.exhausted = !self.cursor.advance()?;
-        if self.exhausted {
-            self.prefix = u64::MAX;
-            return Ok(());
-        }
-        if !order.is_plain() {
-            self.key.clear();
-            order.append_key(self.cursor.item(), &mut self.key)?;
-        }
-        let key = self.key(order);
-        let mut first = [0; 8];
-        let length = key.len().min(8);
-        first[..length].copy_from_slice(&key[..length]);
-        let prefix = u64::from_be_bytes(first);
-        self.prefix = if order.is_descending() { !prefix } else { prefix };
-        Ok(())
+        if self.exhausted { Ok(()) } else { order.read_key(self.cursor.item(), &mut self.key) }
     }
 
-    fn key(&self, order: &impl Order) -> &[u8] {
-        if order.is_plain() { self.cursor.item() } else { &self.key }
-    }
-
-    fn compare(&self, other: &Self, order: &impl Order) -> Ordering {
-        let prefixes = self.prefix.cmp(&other.prefix).then(self.exhausted.cmp(&other.exhausted));
-        if prefixes.is_ne() || self.exhausted {
-            return prefixes;
+    fn compare(&self, other: &Self, order: &impl Order<Key = K>) -> Ordering {
+        if self.exhausted || other.exhausted {
+            return self.exhausted.cmp(&other.exhausted);
         }
-        let keys = self.key(order).cmp(other.key(order));
-        let keys = if order.is_descending() { keys.reverse() } else { keys };
-        keys.then_with(|| order.compare_ties(self.cursor.item(), other.cursor.item()))
+        let (item, other_item) = (self.cursor.item(), other.cursor.item());
+        order
+            .compare_keys((item, &self.key), (other_item, &other.key))
+            .then_with(|| order.compare_ties(item, other_item))
     }
+}
+
+/// The last item that was passed on, of those with distinct keys.
+#[derive(Default)]
+struct Last<K> {
+    item: Vec<u8>,
+    key: K,
 }
 
 /// Passes the items of all sources to `take` in order, until it returns false. If the order is unique, passes only the
 /// first of several items with equal keys. There must be at least one source.
-pub fn merge_cursors<C: Cursor>(
+pub fn merge_cursors<C: Cursor, O: Order>(
     cursors: impl IntoIterator<Item = C>,
-    order: &impl Order,
+    order: &O,
     mut take: impl FnMut(&[u8]) -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
     let heads = cursors.into_iter().map(|cursor| Head::new(cursor, order));
     let mut heads: Vec<_> = heads.collect::<Result<_, _>>()?;
-    let mut last_key: Option<Vec<u8>> = None;
+    let mut last: Option<Last<O::Key>> = None;
     let mut tournament = Tournament::new(heads.len(), |a, b| heads[a].compare(&heads[b], order));
     loop {
         let head = &mut heads[tournament.winner()];
         if head.exhausted {
             return Ok(());
         }
-        let key = head.key(order);
-        if !order.is_unique() || last_key.as_deref() != Some(key) {
-            if order.is_unique() {
-                let last = last_key.get_or_insert_default();
-                last.clear();
-                append(last, key)?;
-            }
-            if !take(head.cursor.item())? {
+        let item = head.cursor.item();
+        let is_repeated = order.is_unique()
+            && last
+                .as_ref()
+                .is_some_and(|last| order.compare_keys((&last.item, &last.key), (item, &head.key)).is_eq());
+        if !is_repeated {
+            if !take(item)? {
                 return Ok(());
+            }
+            if order.is_unique() {
+                let last = last.get_or_insert_default();
+                last.item.clear();
+                append(&mut last.item, item)?;
+                std::mem::swap(&mut last.key, &mut head.key);
             }
         }
         head.advance(order)?;

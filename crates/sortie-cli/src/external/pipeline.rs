@@ -180,6 +180,7 @@ impl<'a> Task<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Ordering;
     use std::vec;
 
     use super::super::{Cursor, Order, Source, merge_cursors};
@@ -258,17 +259,15 @@ mod tests {
     }
 
     impl Order for Words {
-        fn is_plain(&self) -> bool {
-            false
-        }
+        type Key = u8;
 
-        fn append_key(&self, word: &[u8], key: &mut Vec<u8>) -> Result<(), Failure> {
-            key.push(word[1]);
+        fn read_key(&self, word: &[u8], key: &mut u8) -> Result<(), Failure> {
+            *key = word[1];
             Ok(())
         }
 
-        fn is_descending(&self) -> bool {
-            false
+        fn compare_keys(&self, (_, a): (&[u8], &u8), (_, b): (&[u8], &u8)) -> Ordering {
+            a.cmp(b)
         }
 
         fn is_unique(&self) -> bool {

@@ -5,18 +5,15 @@
 
 use num_bigint::BigUint;
 
-/// The code that orders a key: text that is not a number comes first, then NaNs, then numbers.
-pub fn code(text: &[u8]) -> [u8; 10] {
+/// The code that orders a key, of 80 bits: text that is not a number comes first, then NaNs, then numbers.
+pub fn code(text: &[u8]) -> u128 {
     const ZERO: u128 = 1 << 79;
-    let code = match read(text) {
+    match read(text) {
         None => 0,
         Some(Float { negative, value: Value::Nan(payload), .. }) => 1 + nan_code(negative, payload),
         Some(Float { negative: true, value: Value::Size(size @ 1..), .. }) => ZERO - 1 - size,
         Some(Float { value: Value::Size(size), .. }) => ZERO + size,
-    };
-    let mut bytes = [0; 10];
-    bytes.copy_from_slice(&code.to_be_bytes()[6..]);
-    bytes
+    }
 }
 
 /// The code of a NaN. NaNs compare by their bytes, least significant byte first, as in GNU sort on x86. The sign is

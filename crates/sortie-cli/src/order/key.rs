@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::blank::{self, is_blank};
-use super::number::Number;
+use super::code::Code;
+use super::number::{Leading, Number};
 use super::random::Shuffle;
-use super::{compare_bytes, directed, float, month, version};
+use super::{common_prefix, compare_bytes, directed, float, month, version};
 use crate::cli::{KeyOptions, KeySpec, LinesJob};
 use crate::failure::Failure;
 
@@ -52,13 +53,6 @@ enum Kind {
     Month,
     Version,
     Random(Shuffle),
-}
-
-/// A key that was found in a line. A number is parsed once.
-#[derive(Debug, Clone, Copy)]
-pub enum FoundKey<'l> {
-    Text(&'l [u8]),
-    Number(Number<'l>),
 }
 
 /// Resolves the options of keys.
@@ -141,10 +135,25 @@ impl<'a> Resolve<'a> {
 impl Key {
     /// Whether the key is the whole line, compared by its bytes.
     pub fn is_line(&self) -> bool {
-        let Place { fields: 0, chars: 0, skip_blanks: false, end: None, .. } = self.place else {
-            return false;
-        };
-        matches!(self.kind, Kind::Bytes) && self.filter.is_none()
+        self.spans_line()
+            && !self.place.skip_blanks
+            && matches!(self.kind, Kind::Bytes)
+            && self.filter.is_none()
+    }
+
+    /// Whether the key is the whole line, maybe without leading blanks.
+    pub fn spans_line(&self) -> bool {
+        matches!(self.place, Place { fields: 0, chars: 0, end: None, .. })
+    }
+
+    pub fn is_number(&self) -> bool {
+        matches!(self.kind, Kind::Number)
+    }
+
+    /// The code of the number in a line, and whether it is exact.
+    pub fn number(&self, line: &[u8]) -> (u64, bool) {
+        let Leading { code, exact, .. } = Leading::read(self.find(line));
+        (if self.descending { !code } else { code }, exact)
     }
 
     /// Appends an encoding that compares as the keys do. No encoding is a prefix of another.
@@ -171,10 +180,11 @@ impl Key {
             Kind::Bytes => return push_escaped(text, self.descending, out),
             Kind::Number => Number::read(text).encode(out),
             Kind::Human => {
-                out.push(Number::unit(text));
+                out.push(Leading::read(text).unit());
                 Number::read(text).encode(out);
             }
-            Kind::Float => out.extend_from_slice(&float::code(text)),
+            // The code has 10 bytes.
+            Kind::Float => out.extend_from_slice(&float::code(text).to_be_bytes()[6..]),
             Kind::Month => out.push(month::rank(text)),
             Kind::Version => version::encode(text, out),
             Kind::Random(shuffle) => out.extend_from_slice(&shuffle.digest(text)),
@@ -184,30 +194,56 @@ impl Key {
         }
     }
 
-    /// Compares the keys of two lines.
-    pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        self.compare_found(self.found(a), self.found(b))
+    /// The code of the key of a line.
+    #[inline]
+    pub fn code(&self, line: &[u8]) -> Code {
+        self.code_of(self.find(line))
     }
 
-    /// Finds the key of a line, for [`Key::compare_found`].
-    pub fn found<'l>(&self, line: &'l [u8]) -> FoundKey<'l> {
-        let text = self.find(line);
+    #[inline]
+    fn code_of(&self, text: &[u8]) -> Code {
         match (&self.kind, &self.filter) {
-            (Kind::Number, None) => FoundKey::Number(Number::read(text)),
-            _ => FoundKey::Text(text),
+            (Kind::Bytes, None) => Code::of_bytes(text),
+            (Kind::Bytes, Some(filter)) => filter.code(text),
+            (_, None) => self.code_of_text(text),
+            (_, Some(filter)) => self.code_of_text(&filter.apply(text).collect::<Vec<_>>()),
+        }
+        .directed(self.descending)
+    }
+
+    fn code_of_text(&self, text: &[u8]) -> Code {
+        match &self.kind {
+            Kind::Bytes => Code::of_bytes(text),
+            Kind::Number => {
+                let Leading { code, exact, .. } = Leading::read(text);
+                Code::new(code, exact)
+            }
+            Kind::Human => {
+                let number = Leading::read(text);
+                Code::new(u128::from(number.unit()) << 64 | u128::from(number.code), number.exact)
+            }
+            Kind::Float => Code::exact(float::code(text)),
+            Kind::Month => Code::exact(month::rank(text)),
+            Kind::Version => Code::new(version::class(text), false),
+            Kind::Random(shuffle) => Code::exact(u128::from_be_bytes(shuffle.digest(text))),
         }
     }
 
-    /// Compares two keys that were found by [`Key::found`].
-    pub fn compare_found(&self, a: FoundKey<'_>, b: FoundKey<'_>) -> Ordering {
-        let (a, b) = match (a, b) {
-            (FoundKey::Number(a), FoundKey::Number(b)) => return directed(a.cmp(&b), self.descending),
-            (FoundKey::Text(a), FoundKey::Text(b)) => (a, b),
-            _ => unreachable!("a key is of one kind"),
-        };
+    /// Compares the keys of two lines.
+    pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        let [a, b] = [a, b].map(|line| self.find(line));
+        self.code_of(a).compare(self.code_of(b)).unwrap_or_else(|| self.compare_whole(a, b))
+    }
+
+    /// Compares the keys of two lines with equal codes.
+    pub fn compare_tied(&self, a: &[u8], b: &[u8]) -> Ordering {
+        self.compare_whole(self.find(a), self.find(b))
+    }
+
+    fn compare_whole(&self, a: &[u8], b: &[u8]) -> Ordering {
         let ordering = match (&self.kind, &self.filter) {
             (Kind::Bytes, None) => compare_bytes(a, b),
-            (Kind::Bytes, Some(filter)) => filter.apply(a).cmp(filter.apply(b)),
+            (Kind::Bytes, Some(filter)) => filter.compare(a, b),
             (_, None) => self.compare_texts(a, b),
             (_, Some(filter)) => {
                 let [a, b] = [a, b].map(|text| filter.apply(text).collect::<Vec<_>>());
@@ -217,17 +253,13 @@ impl Key {
         directed(ordering, self.descending)
     }
 
+    /// Compares texts with equal codes.
     fn compare_texts(&self, a: &[u8], b: &[u8]) -> Ordering {
         match &self.kind {
-            Kind::Bytes => a.cmp(b),
-            Kind::Number => Number::read(a).cmp(&Number::read(b)),
-            Kind::Human => {
-                Number::unit(a).cmp(&Number::unit(b)).then_with(|| Number::read(a).cmp(&Number::read(b)))
-            }
-            Kind::Float => float::code(a).cmp(&float::code(b)),
-            Kind::Month => month::rank(a).cmp(&month::rank(b)),
+            Kind::Number | Kind::Human => Number::read(a).cmp(&Number::read(b)),
             Kind::Version => version::compare(a, b),
-            Kind::Random(shuffle) => shuffle.digest(a).cmp(&shuffle.digest(b)),
+            Kind::Bytes => a.cmp(b),
+            Kind::Float | Kind::Month | Kind::Random(_) => Ordering::Equal,
         }
     }
 
@@ -320,9 +352,14 @@ impl Place {
     }
 }
 
-/// Maps each byte to the byte that is compared instead, or to `None` if it is ignored.
+/// The bytes of a text that count, and the bytes that are compared instead of them.
 #[derive(Debug)]
-struct Filter([Option<u8>; 256]);
+struct Filter {
+    stands: [u8; 256],
+    counts: [bool; 256],
+    /// Whether only the case of letters is ignored.
+    all_count: bool,
+}
 
 impl Filter {
     fn new(options: KeyOptions) -> Filter {
@@ -334,10 +371,55 @@ impl Filter {
             }
         };
         let stands = |byte: u8| if options.ignore_case { byte.to_ascii_uppercase() } else { byte };
-        Filter(std::array::from_fn(|byte| byte as u8).map(|byte| counts(byte).then(|| stands(byte))))
+        let bytes = std::array::from_fn(|byte| byte as u8);
+        let counts = bytes.map(counts);
+        Filter { stands: bytes.map(stands), counts, all_count: counts == [true; 256] }
     }
 
-    fn apply<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = u8> + 't {
-        text.iter().filter_map(|&byte| self.0[usize::from(byte)])
+    fn counts(&self, byte: u8) -> bool {
+        self.counts[usize::from(byte)]
+    }
+
+    fn stand(&self, byte: u8) -> u8 {
+        self.stands[usize::from(byte)]
+    }
+
+    fn apply(&self, text: &[u8]) -> impl Iterator<Item = u8> {
+        text.iter().filter(|&&byte| self.counts(byte)).map(|&byte| self.stand(byte))
+    }
+
+    /// The code of the text that is compared.
+    fn code(&self, text: &[u8]) -> Code {
+        if self.all_count {
+            return Code::of_bytes(text).capitalised();
+        }
+        let (mut leading, mut length) = ([0; 16], 0);
+        for &byte in text {
+            leading[length] = self.stand(byte);
+            length += usize::from(self.counts(byte));
+            if length == leading.len() {
+                break;
+            }
+        }
+        Code::of_bytes(&leading[..length])
+    }
+
+    /// Compares two texts as they are when the filter is applied.
+    fn compare(&self, mut a: &[u8], mut b: &[u8]) -> Ordering {
+        loop {
+            let same = common_prefix(a, b);
+            (a, b) = (self.next(&a[same..]), self.next(&b[same..]));
+            let (Some(first), Some(second)) = (a.first(), b.first()) else { return a.len().cmp(&b.len()) };
+            let ordering = self.stand(*first).cmp(&self.stand(*second));
+            if ordering.is_ne() {
+                return ordering;
+            }
+            (a, b) = (&a[1..], &b[1..]);
+        }
+    }
+
+    /// The text from the first byte that counts.
+    fn next<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        &text[text.iter().take_while(|&&byte| !self.counts(byte)).count()..]
     }
 }

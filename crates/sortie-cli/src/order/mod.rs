@@ -5,6 +5,7 @@
 
 mod annotate;
 mod blank;
+mod code;
 mod float;
 mod key;
 mod month;
@@ -20,7 +21,9 @@ use std::cmp::Ordering;
 
 use crate::cli::{KeyOptions, LinesJob};
 use crate::failure::Failure;
-use key::{FoundKey, Key, Resolve};
+pub use code::Code;
+use key::{Key, Resolve};
+pub use number::read_digits;
 pub use warnings::warnings;
 
 /// How two lines compare.
@@ -58,6 +61,25 @@ impl LineOrder {
             None => Some(self.descending),
             Some(key) => key.is_line().then_some(key.descending),
         }
+    }
+
+    /// Whether there is one key, and it is a number of `-n`.
+    pub fn is_number(&self) -> bool {
+        matches!(&self.keys[..], [key] if key.is_number())
+    }
+
+    /// Whether there is one key, it is a number of `-n`, and it is the whole line; if so, whether in descending order.
+    pub fn number_line(&self) -> Option<bool> {
+        match &self.keys[..] {
+            [key] if key.is_number() && key.spans_line() => Some(key.descending),
+            _ => None,
+        }
+    }
+
+    /// The code of a line's number, and whether lines with this code have equal numbers, if that holds for each of them. Only if
+    /// [`LineOrder::is_number`].
+    pub fn number(&self, line: &[u8]) -> (u64, bool) {
+        self.keys[0].number(line)
     }
 
     /// Whether lines with equal keys are ordered by their bytes; if so, whether in descending order.
@@ -117,28 +139,45 @@ impl LineOrder {
     }
 }
 
-/// A line and its first key, which is found once for all comparisons of the line.
-#[derive(Debug, Clone, Copy)]
-pub struct Found<'l> {
-    line: &'l [u8],
-    key: FoundKey<'l>,
-}
-
+/// Comparisons by codes. Each line's code is found once for all comparisons of the line.
 impl LineOrder {
-    /// A line for [`LineOrder::compare_found`].
-    pub fn find<'l>(&self, line: &'l [u8]) -> Found<'l> {
-        Found { line, key: self.keys.first().map_or(FoundKey::Text(line), |key| key.found(line)) }
+    /// The code of the first key of a line.
+    #[inline]
+    pub fn code(&self, line: &[u8]) -> Code {
+        match self.keys.first() {
+            None => Code::of_bytes(line).directed(self.descending),
+            Some(key) => key.code(line),
+        }
     }
 
-    /// The same as [`LineOrder::compare`], for lines from [`LineOrder::find`].
-    pub fn compare_found(&self, a: Found<'_>, b: Found<'_>) -> Ordering {
-        let (a_line, b_line) = (a.line, b.line);
-        let Some((first, others)) = self.keys.split_first() else { return self.compare(a_line, b_line) };
-        let others = || others.iter().map(|key| key.compare(a_line, b_line)).find(|o| o.is_ne());
-        first
-            .compare_found(a.key, b.key)
-            .then_with(|| others().unwrap_or(Ordering::Equal))
-            .then_with(|| self.compare_last(a_line, b_line))
+    /// The same as [`LineOrder::compare_keys`], for lines with their codes.
+    #[inline(always)]
+    pub fn compare_coded_keys(&self, (a, code_a): (&[u8], Code), (b, code_b): (&[u8], Code)) -> Ordering {
+        match code_a.compare(code_b) {
+            Some(Ordering::Equal) => self.compare_other_keys(a, b),
+            Some(decided) => decided,
+            None => self.compare_tied(a, b),
+        }
+    }
+
+    /// The same as [`LineOrder::compare`], for lines with their codes.
+    #[inline(always)]
+    pub fn compare_coded(&self, a: (&[u8], Code), b: (&[u8], Code)) -> Ordering {
+        self.compare_coded_keys(a, b).then_with(|| self.compare_last(a.0, b.0))
+    }
+
+    /// Compares the keys of lines whose codes do not tell how the first ones compare.
+    fn compare_tied(&self, a: &[u8], b: &[u8]) -> Ordering {
+        match self.keys.first() {
+            None => directed(compare_bytes(a, b), self.descending),
+            Some(first) => first.compare_tied(a, b).then_with(|| self.compare_other_keys(a, b)),
+        }
+    }
+
+    /// Compares lines by their keys after the first.
+    fn compare_other_keys(&self, a: &[u8], b: &[u8]) -> Ordering {
+        let others = self.keys.iter().skip(1);
+        others.map(|key| key.compare(a, b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
     }
 }
 
@@ -155,4 +194,13 @@ pub fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
 
 fn directed(ordering: Ordering, descending: bool) -> Ordering {
     if descending { ordering.reverse() } else { ordering }
+}
+
+/// The number of bytes at the start of both texts that are the same.
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let (a_words, _) = a.as_chunks::<8>();
+    let (b_words, _) = b.as_chunks::<8>();
+    let words = a_words.iter().zip(b_words).take_while(|(a, b)| a == b).count();
+    let rest = a[8 * words..].iter().zip(&b[8 * words..]).take_while(|(a, b)| a == b).count();
+    8 * words + rest
 }

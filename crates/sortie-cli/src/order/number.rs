@@ -12,18 +12,95 @@ use super::blank;
 pub struct Number<'t> {
     negative: bool,
     integer: &'t [u8],
-    /// The integer part, or `u64::MAX` if it has more than 19 digits.
-    value: u64,
     fraction: &'t [u8],
 }
 
-/// A number with this many digits always fits in 64 bits.
-const FITTING: usize = 19;
+/// The leading digits of a number.
+#[derive(Debug, Clone, Copy)]
+pub struct Leading<'t> {
+    /// The sign, the number of integer digits, then [`DIGITS`] digits. Compares as the numbers do, as far as it goes.
+    pub code: u64,
+    /// Whether the number has no more digits than the code.
+    pub exact: bool,
+    is_zero: bool,
+    negative: bool,
+    /// The text after the number.
+    rest: &'t [u8],
+}
+
+/// The number of digits that a code has. They fit in `SHIFT` bits.
+const DIGITS: usize = 17;
+const SHIFT: u32 = 57;
+/// The number of integer digits from which on codes do not distinguish numbers.
+const MANY: usize = 63;
+
+static POWERS: [u64; DIGITS + 1] = {
+    let mut powers = [1; DIGITS + 1];
+    let mut place = 1;
+    while place <= DIGITS {
+        powers[place] = 10 * powers[place - 1];
+        place += 1;
+    }
+    powers
+};
+
+impl<'t> Leading<'t> {
+    #[inline]
+    pub fn read(text: &'t [u8]) -> Leading<'t> {
+        let text = blank::trimmed(text);
+        let unsigned = text.strip_prefix(b"-");
+        let (negative, mut integer) = (unsigned.is_some(), unsigned.unwrap_or(text));
+        while let [b'0', after @ ..] = integer {
+            integer = after;
+        }
+        let (whole, value) = read_digits(integer, 0);
+        let (integer, mut rest) = integer.split_at(whole);
+        let (mut fraction, mut value) = (&rest[..0], value);
+        if let [b'.', after @ ..] = rest {
+            let (part, more) = read_digits(after, value);
+            (fraction, rest) = after.split_at(part);
+            value = more;
+        }
+        let count = whole + fraction.len();
+        let (size, is_zero, exact) = if count <= DIGITS {
+            let leading = value * POWERS[DIGITS - count];
+            ((whole as u64) << SHIFT | leading, value == 0, true)
+        } else {
+            leading(integer, fraction)
+        };
+        let code = 1 << 63 | size;
+        let code = if negative && !is_zero { !code } else { code };
+        Leading { code, exact, is_zero, negative, rest }
+    }
+
+    /// The rank of the number's unit for `-h`. Positive numbers rank by unit: none, then K to Y. Negative numbers rank in the
+    /// reverse order, below them. Zero has no unit.
+    pub fn unit(&self) -> u8 {
+        const NONE: u8 = 128;
+        match self.rest.first().and_then(|&byte| power(byte)) {
+            Some(power) if !self.is_zero && self.negative => NONE - power,
+            Some(power) if !self.is_zero => NONE + power,
+            _ => NONE,
+        }
+    }
+}
+
+/// The size of a number with more digits than a code has, whether it is 0, and whether the other digits are all 0.
+#[cold]
+fn leading(integer: &[u8], fraction: &[u8]) -> (u64, bool, bool) {
+    let digits = || integer.iter().chain(fraction).map(|digit| digit - b'0');
+    let is_zero = digits().all(|digit| digit == 0);
+    if integer.len() >= MANY {
+        return ((MANY as u64) << SHIFT, is_zero, false);
+    }
+    let leading = digits().take(DIGITS).fold(0, |value, digit| 10 * value + u64::from(digit));
+    let exact = digits().skip(DIGITS).all(|digit| digit == 0);
+    ((integer.len() as u64) << SHIFT | leading, is_zero, exact)
+}
 
 impl<'t> Number<'t> {
-    #[inline]
     pub fn read(text: &'t [u8]) -> Number<'t> {
-        let Parts { negative, mut integer, value, mut fraction, .. } = Parts::read(blank::trimmed(text));
+        let Parts { negative, mut integer, mut fraction, .. } = Parts::read(blank::trimmed(text));
         while let [b'0', rest @ ..] = integer {
             integer = rest;
         }
@@ -31,21 +108,7 @@ impl<'t> Number<'t> {
             fraction = rest;
         }
         let is_zero = integer.is_empty() && fraction.is_empty();
-        let value = if integer.len() <= FITTING { value } else { u64::MAX };
-        Number { negative: negative && !is_zero, integer, value, fraction }
-    }
-
-    /// The rank of a number's unit for `-h`. Positive numbers rank by unit: none, then K to Y. Negative numbers
-    /// rank in the reverse order, below them. Zero has no unit.
-    pub fn unit(text: &[u8]) -> u8 {
-        const NONE: u8 = 128;
-        let parts = Parts::read(blank::trimmed(text));
-        let is_zero = parts.integer.iter().chain(parts.fraction).all(|&digit| digit == b'0');
-        match parts.rest.first().and_then(|&byte| power(byte)) {
-            Some(power) if !is_zero && parts.negative => NONE - power,
-            Some(power) if !is_zero => NONE + power,
-            _ => NONE,
-        }
+        Number { negative: negative && !is_zero, integer, fraction }
     }
 
     /// The number of bytes of `text` that are read as a number, and its unit if `with_unit` is set.
@@ -63,13 +126,13 @@ impl<'t> Number<'t> {
     /// is complemented.
     pub fn encode(&self, out: &mut Vec<u8>) {
         const ZERO: u8 = 0x80;
-        const MANY: usize = 0x7e;
+        const LONG: usize = 0x7e;
         if self.integer.is_empty() && self.fraction.is_empty() {
             return out.push(ZERO);
         }
         let start = out.len();
         match self.integer.len() {
-            few if few < MANY => out.push(ZERO + 1 + few as u8),
+            few if few < LONG => out.push(ZERO + 1 + few as u8),
             many => {
                 out.push(0xff);
                 out.extend_from_slice(&(many as u64).to_be_bytes());
@@ -96,13 +159,7 @@ impl<'t> Number<'t> {
 impl Ord for Number<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         let size = |a: &Self, b: &Self| {
-            if a.value != b.value {
-                return a.value.cmp(&b.value);
-            }
-            let integers = match a.value {
-                u64::MAX => a.integer.len().cmp(&b.integer.len()).then_with(|| a.integer.cmp(b.integer)),
-                _ => Ordering::Equal,
-            };
+            let integers = a.integer.len().cmp(&b.integer.len()).then_with(|| a.integer.cmp(b.integer));
             integers.then_with(|| a.fraction.cmp(b.fraction))
         };
         match (self.negative, other.negative) {
@@ -124,8 +181,6 @@ impl PartialOrd for Number<'_> {
 struct Parts<'t> {
     negative: bool,
     integer: &'t [u8],
-    /// The integer part modulo 2^64.
-    value: u64,
     fraction: &'t [u8],
     rest: &'t [u8],
 }
@@ -133,31 +188,82 @@ struct Parts<'t> {
 impl<'t> Parts<'t> {
     fn read(text: &'t [u8]) -> Parts<'t> {
         let unsigned = text.strip_prefix(b"-");
-        let (integer, value, rest) = digits(unsigned.unwrap_or(text));
+        let written = unsigned.unwrap_or(text);
+        let (integer, rest) = written.split_at(read_digits(written, 0).0);
         let (fraction, rest) = match rest {
-            [b'.', after @ ..] => {
-                let (fraction, _, rest) = digits(after);
-                (fraction, rest)
-            }
+            [b'.', after @ ..] => after.split_at(read_digits(after, 0).0),
             _ => (&rest[..0], rest),
         };
-        Parts { negative: unsigned.is_some(), integer, value, fraction, rest }
+        Parts { negative: unsigned.is_some(), integer, fraction, rest }
     }
 }
 
-/// The digits at the start of `text`, their value modulo 2^64, and the rest of the text.
+/// The number of digits at the start of `text`, and the value of the digits of `value` and these, modulo 2^64.
 #[inline]
-fn digits(text: &[u8]) -> (&[u8], u64, &[u8]) {
-    let (mut count, mut value) = (0, 0u64);
-    for digit in text.iter().map(|byte| byte.wrapping_sub(b'0')).take_while(|&digit| digit <= 9) {
+pub fn read_digits(text: &[u8], mut value: u64) -> (usize, u64) {
+    let mut count = 0;
+    while let Some(word) = text[count..].first_chunk() {
+        let (digits, more) = read_word(u64::from_le_bytes(*word));
+        value = value.wrapping_mul(POWERS[digits]).wrapping_add(more);
+        count += digits;
+        if digits < size_of::<u64>() {
+            return (count, value);
+        }
+    }
+    for digit in text[count..].iter().map(|byte| byte.wrapping_sub(b'0')).take_while(|&digit| digit <= 9) {
         value = value.wrapping_mul(10).wrapping_add(digit.into());
         count += 1;
     }
-    let (digits, rest) = text.split_at(count);
-    (digits, value, rest)
+    (count, value)
+}
+
+/// The number of digits at the start of 8 characters, and their value. The first character is in the lowest byte.
+fn read_word(word: u64) -> (usize, u64) {
+    const EACH: u64 = u64::MAX / 0xff;
+    let values = word ^ (EACH * b'0' as u64);
+    // The high bit of each byte tells whether it is more than 9.
+    let others = (((values & (EACH * 0x7f)) + EACH * (0x7f - 9)) | values) & (EACH * 0x80);
+    let count = (others.trailing_zeros() / 8) as usize;
+    // The digits move to the end, after zeros.
+    let digits = if count == 0 { 0 } else { values << (64 - 8 * count) };
+    let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    (count, (fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
 }
 
 /// The power of 1000 or 1024 that a unit stands for.
 fn power(unit: u8) -> Option<u8> {
     b" KMGTPEZY".iter().skip(1).position(|&u| u == unit || (unit == b'k' && u == b'K')).map(|p| p as u8 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A number that has few digits, or more than a code.
+    fn number() -> impl Strategy<Value = String> {
+        prop_oneof![
+            " ?-?0{0,2}[0-9]{0,3}(\\.[0-9]{0,2})?",
+            "-?1234567[0-9]{10,12}(\\.[01]{0,2})?",
+            "-?0?\\.0{15}[01]{0,4}"
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn digits_are_read_up_to_the_first_other_byte(digits in "[0-9]{0,19}", rest in "([^0-9].{0,9})?") {
+            let text = [digits.as_bytes(), rest.as_bytes()].concat();
+            let value = digits.bytes().fold(7u64, |value, digit| value.wrapping_mul(10).wrapping_add((digit - b'0').into()));
+            prop_assert_eq!(read_digits(&text, 7), (digits.len(), value));
+        }
+
+        #[test]
+        fn leading_digits_compare_as_the_numbers_do(a in number(), b in number()) {
+            let expected = Number::read(a.as_bytes()).cmp(&Number::read(b.as_bytes()));
+            let [a, b] = [&a, &b].map(|text| Leading::read(text.as_bytes()));
+            let found = a.code.cmp(&b.code);
+            prop_assert!(found == expected || found.is_eq() && !(a.exact && b.exact), "{:?}", found);
+        }
+    }
 }

@@ -6,6 +6,8 @@
 
 use std::cmp::Ordering;
 
+use super::common_prefix;
+
 const TILDE: u8 = 1;
 /// Marks the end of a stretch of non-digits.
 const END: u8 = 2;
@@ -35,26 +37,71 @@ const fn ranks() -> [u8; 256] {
     ranks
 }
 
-/// Compares two texts as versions.
+/// Compares two texts as their encodings compare.
 pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
-    let [a, b] = [a, b].map(|text| {
-        let mut code = Vec::with_capacity(3 * text.len() + 8);
-        encode(text, &mut code);
-        code
-    });
-    a.cmp(&b)
+    if a == b {
+        return Ordering::Equal;
+    }
+    class(a).cmp(&class(b)).then_with(|| {
+        let [a_body, b_body] = [a, b].map(without_suffixes);
+        compare_stretches(a_body, b_body).then_with(|| compare_stretches(a, b))
+    })
 }
 
-/// Appends an encoding that compares as versions do. No encoding is a prefix of another.
-pub fn encode(text: &[u8], out: &mut Vec<u8>) {
-    // The empty text comes first, then the special names `.` and `..`, then hidden files.
-    let class = match text {
+fn compare_stretches(a: &[u8], b: &[u8]) -> Ordering {
+    // Equal texts may begin differently only if a number does, so it is compared from its first digit.
+    let mut same = common_prefix(a, b);
+    while same > 0 && a[same - 1].is_ascii_digit() {
+        same -= 1;
+    }
+    let (mut a, mut b) = (&a[same..], &b[same..]);
+    loop {
+        let ranks = (rank(a), rank(b));
+        if ranks.0 != ranks.1 {
+            return ranks.0.cmp(&ranks.1);
+        }
+        if ranks.0 != END {
+            (a, b) = (&a[1..], &b[1..]);
+            continue;
+        }
+        let (a_number, a_rest) = split_number(a);
+        let (b_number, b_rest) = split_number(b);
+        let numbers = a_number.len().cmp(&b_number.len()).then_with(|| a_number.cmp(b_number));
+        if numbers.is_ne() || a_rest.is_empty() && b_rest.is_empty() {
+            return numbers;
+        }
+        (a, b) = (a_rest, b_rest);
+    }
+}
+
+/// The rank of the first byte; the end of the text and digits end a stretch of non-digits.
+fn rank(text: &[u8]) -> u8 {
+    match text.first() {
+        Some(&byte) if !byte.is_ascii_digit() => RANKS[usize::from(byte)],
+        _ => END,
+    }
+}
+
+/// The digits at the start of a text without leading zeros, and the rest of the text.
+fn split_number(text: &[u8]) -> (&[u8], &[u8]) {
+    let (digits, rest) = text.split_at(text.iter().take_while(|b| b.is_ascii_digit()).count());
+    (&digits[digits.iter().take_while(|&&d| d == b'0').count()..], rest)
+}
+
+/// The empty text comes first, then the special names `.` and `..`, then hidden files.
+pub fn class(text: &[u8]) -> u8 {
+    match text {
         b"" => 0,
         b"." => 1,
         b".." => 2,
         [b'.', ..] => 3,
         _ => 4,
-    };
+    }
+}
+
+/// Appends an encoding that compares as versions do. No encoding is a prefix of another.
+pub fn encode(text: &[u8], out: &mut Vec<u8>) {
+    let class = class(text);
     out.push(class);
     if class > 2 {
         encode_stretches(without_suffixes(text), out);
@@ -81,8 +128,7 @@ fn encode_stretches(mut text: &[u8], out: &mut Vec<u8>) {
 
 /// Appends the number of digits without leading zeros, then these digits in pairs.
 fn encode_number(digits: &[u8], out: &mut Vec<u8>) {
-    let zeros = digits.iter().take_while(|&&d| d == b'0').count();
-    let digits = &digits[zeros..];
+    let (digits, _) = split_number(digits);
     match u8::try_from(digits.len()) {
         Ok(few @ ..=254) => out.push(few),
         _ => {

@@ -1,5 +1,7 @@
 //! Merges runs of records. A run is the text of whole records. The keys are found again as the records are read.
 
+use std::cmp::Ordering;
+
 use sortie_formats::sequences::Format;
 
 use super::RecordSort;
@@ -7,6 +9,7 @@ use super::keys;
 use crate::external::{Cursor, Order, Part, Sink, Source, merge_cursors};
 use crate::failure::Failure;
 use crate::memory::room;
+use crate::order::compare_bytes;
 
 /// The number of bytes to pass to the sink at a time.
 const PIECE: usize = 1 << 18;
@@ -57,17 +60,17 @@ impl Cursor for RunRecords {
 }
 
 impl Order for RecordSort<'_> {
-    fn is_plain(&self) -> bool {
-        false
-    }
+    type Key = Vec<u8>;
 
-    fn append_key(&self, record: &[u8], key: &mut Vec<u8>) -> Result<(), Failure> {
+    fn read_key(&self, record: &[u8], key: &mut Vec<u8>) -> Result<(), Failure> {
         let format: Format = self.args.format.into();
+        key.clear();
         keys::append(format.record(record), self.args.by, key)
     }
 
-    fn is_descending(&self) -> bool {
-        self.args.descending
+    fn compare_keys(&self, (_, a): (&[u8], &Vec<u8>), (_, b): (&[u8], &Vec<u8>)) -> Ordering {
+        let ordering = compare_bytes(a, b);
+        if self.args.descending { ordering.reverse() } else { ordering }
     }
 
     fn is_unique(&self) -> bool {

@@ -1,6 +1,7 @@
 //! The items that the library sorts: lines, or lines with encoded keys.
 
 use std::cmp::Ordering;
+use std::time::Instant;
 
 use rayon::prelude::*;
 use sortie::plan::Plan;
@@ -8,8 +9,9 @@ use sortie::request::{Beside, KeyForm, Operation};
 use sortie::{Sorter, SorterBuilder};
 use sortie_formats::lines;
 
-use super::LineSort;
+use super::alike::{self, Numbers};
 use super::cost::Cost;
+use super::{LineSort, numbers};
 use crate::external::{Item, Keyed, Sink};
 use crate::failure::Failure;
 use crate::memory::{filled, room};
@@ -34,6 +36,7 @@ pub struct Lines<'a> {
 pub enum Sorted<'a, 's> {
     Plain(&'s [&'a [u8]]),
     Keyed(&'s [Keyed<'a>]),
+    Numbers(Numbers<'s>),
 }
 
 impl Sorted<'_, '_> {
@@ -51,6 +54,15 @@ impl Sorted<'_, '_> {
         match self {
             Sorted::Plain(lines) => write(lines, job, sink),
             Sorted::Keyed(items) => write(items, job, sink),
+            Sorted::Numbers(numbers) => {
+                let (start, mut written) = (Instant::now(), 0);
+                numbers.write(job, &mut |lines| {
+                    written += lines.len();
+                    sink(lines)
+                })?;
+                job.ledger.note("write", start.elapsed(), numbers.bytes(), written);
+                Ok(())
+            }
         }
     }
 }
@@ -97,10 +109,23 @@ impl<'a> Lines<'a> {
         then: impl FnOnce(Sorted<'_, '_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let bytes = self.bytes();
-        let lines = job.ledger.timed("split", bytes, 0, || self.split(job))?;
+        if let Some(descending) = job.order.number_line()
+            && let Some((mut numbers, decimals)) =
+                job.ledger.timed("encode", bytes, 0, || alike::read(&self, job))?
+        {
+            job.ledger.absorb(sorter(job, descending)?.sort(&mut numbers)?);
+            if job.order.unique() {
+                numbers.dedup();
+            }
+            return then(Sorted::Numbers(Numbers::new(&numbers, decimals)));
+        }
+        let mut lines = job.ledger.timed("split", bytes, 0, || self.split(job))?;
         if let Some(descending) = job.order.plain() {
-            let mut lines = lines;
             job.ledger.absorb(sorter(job, descending)?.sort_strings(&mut lines)?);
+            return then(Sorted::Plain(&lines));
+        }
+        if job.order.is_number() {
+            numbers::sort(&mut lines, job)?;
             return then(Sorted::Plain(&lines));
         }
         let blocks = job.ledger.timed("encode", bytes, 0, || encode(&lines, job))?;
@@ -113,6 +138,20 @@ impl<'a> Lines<'a> {
             job.ledger.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
         }
         then(Sorted::Keyed(&items))
+    }
+
+    /// The text.
+    pub fn parts(&self) -> &[&'a [u8]] {
+        &self.parts
+    }
+
+    /// The number of lines in each part.
+    pub fn counts(&self) -> &[usize] {
+        &self.counts
+    }
+
+    pub fn count(&self) -> usize {
+        self.counts.iter().sum()
     }
 
     fn bytes(&self) -> usize {
@@ -140,18 +179,20 @@ impl<'a> Lines<'a> {
 
 /// Plans the sort of `lines` lines.
 pub fn plan(job: &LineSort, lines: usize) -> Result<Plan, sortie::Error> {
-    let item = if job.order.plain().is_some() { size_of::<&[u8]>() } else { size_of::<Keyed<'_>>() };
     let sorter = sorter(job, job.order.plain().unwrap_or(false))?;
+    let is_keyed = job.order.plain().is_none() && !job.order.is_number();
+    let item = if is_keyed { size_of::<Keyed<'_>>() } else { size_of::<&[u8]>() };
+    let keys = if job.order.is_number() { KeyForm::of::<u64>() } else { KeyForm::Strings };
     let beside = Beside::Payload { bytes: item, stable: true };
-    sorter.explain(&sorter.request(Operation::Array, KeyForm::Strings, beside, lines))
+    sorter.explain(&sorter.request(Operation::Array, keys, beside, lines))
 }
 
-fn sorter(job: &LineSort, descending: bool) -> Result<Sorter, sortie::Error> {
+pub fn sorter(job: &LineSort, descending: bool) -> Result<Sorter, sortie::Error> {
     builder(job).engine(job.engine).descending(descending).build()
 }
 
 /// A builder for sorters that use the program's thread pool, or one thread if there is no pool.
-fn builder(job: &LineSort) -> SorterBuilder {
+pub fn builder(job: &LineSort) -> SorterBuilder {
     if job.is_alone() { Sorter::builder().threads(1) } else { Sorter::builder() }
 }
 

@@ -10,11 +10,12 @@ use sortie_formats::lines::LineReader;
 
 use super::LineSort;
 use super::input::Input;
-use super::items::{direct, encode_key};
+use super::items::direct;
 use super::long;
 use crate::external::{Content, Cursor, Order, Part, Sink, merge_cursors};
 use crate::failure::Failure;
 use crate::memory::{append, room};
+use crate::order::Code;
 
 /// The size of the blocks that are sent to the writing thread.
 const BLOCK: usize = 1 << 20;
@@ -66,16 +67,16 @@ impl Cursor for Slice<'_> {
 }
 
 impl Order for LineSort {
-    fn is_plain(&self) -> bool {
-        self.order.plain().is_some()
+    type Key = Code;
+
+    fn read_key(&self, line: &[u8], code: &mut Code) -> Result<(), Failure> {
+        *code = self.order.code(line);
+        Ok(())
     }
 
-    fn append_key(&self, line: &[u8], key: &mut Vec<u8>) -> Result<(), Failure> {
-        encode_key(line, &self.order, key)
-    }
-
-    fn is_descending(&self) -> bool {
-        self.order.plain() == Some(true)
+    #[inline]
+    fn compare_keys(&self, (a, &code_a): (&[u8], &Code), (b, &code_b): (&[u8], &Code)) -> Ordering {
+        self.order.compare_coded_keys((a, code_a), (b, code_b))
     }
 
     fn is_unique(&self) -> bool {
@@ -107,7 +108,7 @@ pub fn merge(mut parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) 
     if parts.is_empty() {
         return Ok(());
     }
-    if job.is_plain() && parts.iter().all(Part::has_pages) {
+    if job.order.plain().is_some() && parts.iter().all(Part::has_pages) {
         let pages: Vec<_> = parts.into_iter().map(Part::pages).collect::<Result<_, _>>()?;
         return write_beside(sink, job, |blocks| long::merge(&pages, budget, job, |text| blocks.put(text)));
     }

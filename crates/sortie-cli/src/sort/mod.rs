@@ -1,5 +1,6 @@
 //! `sortie sort` for text: reads input, sorts it in memory or in runs on disk, and writes the output.
 
+mod alike;
 mod check;
 mod cost;
 mod explain;
@@ -8,6 +9,7 @@ mod input;
 mod items;
 mod long;
 mod merge;
+mod numbers;
 mod records_note;
 mod windows;
 

@@ -87,9 +87,9 @@ fn start_of_last_line(lines: &[u8], terminator: u8) -> usize {
 fn disorder_in_piece<'a>(block: &'a [u8], job: &LineSort) -> Result<u64, (u64, &'a [u8])> {
     let unique = job.order.unique();
     let Some(descending) = job.order.plain() else {
-        let find = |line| job.order.find(line);
-        return first_out_of_order(block, job.terminator, find, |a, b| {
-            let ordering = job.order.compare_found(a, b);
+        let coded = |line| (line, job.order.code(line));
+        return first_out_of_order(block, job.terminator, coded, |a, b| {
+            let ordering = job.order.compare_coded(a, b);
             ordering.is_gt() || (ordering.is_eq() && unique)
         });
     };
@@ -104,7 +104,7 @@ fn disorder_in_piece<'a>(block: &'a [u8], job: &LineSort) -> Result<u64, (u64, &
     }
 }
 
-/// Like [`disorder_in_piece`]. `find` returns the part of a line that is compared.
+/// Like [`disorder_in_piece`]. `find` returns what is compared of a line.
 fn first_out_of_order<'a, T: Copy>(
     block: &'a [u8],
     terminator: u8,
