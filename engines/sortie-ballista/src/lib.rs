@@ -25,6 +25,7 @@ mod sort;
 mod step;
 mod stores;
 mod table;
+mod widen;
 mod write;
 
 pub use codec::SortieCodec;

@@ -1,5 +1,6 @@
 //! The program `sortie-cluster` as users run it: its processes on this machine, compared with DataFusion.
 
+mod differing;
 mod faults;
 mod refusals;
 mod s3;
