@@ -39,8 +39,9 @@ use crate::write::Write;
 /// - Local paths mean the same files for all processes of the cluster. Otherwise the table is in a store: see [`Stores`](crate::Stores).
 /// - The keys of all rows are read twice, the other columns once. All rows are written to disk twice, and sent once.
 /// - The program that calls this keeps a sample in memory: 4,096 keys for each part.
-/// - The result is there as a whole or not at all: [`MANIFEST`](crate::MANIFEST) is written last. If the sort fails or is stopped,
-///   what was written is deleted. If this program is killed, what was written stays, without a manifest.
+/// - The result is there as a whole or not at all: the manifest, which is [beside the folder](crate::MANIFEST_SUFFIX), is written
+///   last. If the sort fails or is stopped, what was written is deleted. If this program is killed, what was written stays, with the
+///   file [`UNFINISHED`](crate::UNFINISHED) and without a manifest.
 ///
 /// The method is sample sort. [`SortieEngine`](crate::SortieEngine) need not be installed, but sorts faster.
 ///

@@ -84,8 +84,8 @@ pub struct ClusterOptions {
 
 /// Sort a table to Parquet files whose rows are in order over all of them.
 ///
-/// The folder gets part-00000.parquet and so on, and at the end _sortie/manifest.json. If the sort fails or is interrupted, what
-/// was written is deleted.
+/// The folder gets part-00000.parquet and so on. At the end FOLDER.manifest.json is written beside it. If the sort fails or is
+/// interrupted, what was written is deleted.
 #[derive(Args)]
 pub struct SortOptions {
     /// Columns to sort by, as in SQL's ORDER BY: 'a, b DESC NULLS LAST, "Upper Case"'.

@@ -2,6 +2,7 @@
 
 mod differing;
 mod faults;
+mod readers;
 mod refusals;
 mod s3;
 mod sorts;
