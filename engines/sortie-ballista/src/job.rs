@@ -59,7 +59,7 @@ impl Cluster {
         });
         version::insert_version_header(request.metadata_mut());
 
-        let mut scheduler = self.connect(&config.ballista_config()).await?;
+        let mut scheduler = connect(&self.scheduler, &config.ballista_config()).await?;
         let mut states = scheduler.execute_query_push(request).await.map_err(|e| self.lost(e))?.into_inner();
         while let Some(state) = states.message().await.map_err(|e| self.lost(e))? {
             if let Some(partitions) = self.finished(state)? {
@@ -72,9 +72,7 @@ impl Cluster {
     /// Stops what runs.
     pub(crate) async fn cancel(&self) -> Result<()> {
         let Some(job_id) = self.job().take() else { return Ok(()) };
-        let mut scheduler = self.connect(&BallistaConfig::default()).await?;
-        scheduler.cancel_job(CancelJobParams { job_id }).await.map_err(|e| self.lost(e))?;
-        Ok(())
+        cancel_job(&self.scheduler, job_id).await
     }
 
     fn job(&self) -> std::sync::MutexGuard<'_, Option<String>> {
@@ -100,21 +98,35 @@ impl Cluster {
         }
     }
 
-    async fn connect(&self, config: &BallistaConfig) -> Result<SchedulerGrpcClient<Channel>> {
-        let endpoint =
-            create_grpc_client_endpoint(self.scheduler.clone(), Some(&GrpcClientConfig::from(config)))
-                .map_err(|error| DataFusionError::External(error.into()))?;
-        let channel = endpoint.connect().await.map_err(|error| {
-            exec_datafusion_err!("{} does not answer as a scheduler of Ballista: {error}", self.scheduler)
-        })?;
-        let bytes = config.grpc_client_max_message_size();
-        let client = SchedulerGrpcClient::new(channel);
-        Ok(client.max_encoding_message_size(bytes).max_decoding_message_size(bytes))
-    }
-
     fn lost(&self, status: tonic::Status) -> DataFusionError {
-        exec_datafusion_err!("the scheduler at {}: {}", self.scheduler, status.message())
+        lost(&self.scheduler, &status)
     }
+}
+
+/// Cancels a job by its name. The scheduler is named as in `http://localhost:50050`.
+///
+/// # Errors
+///
+/// The scheduler does not answer.
+pub async fn cancel_job(scheduler: &str, job_id: String) -> Result<()> {
+    let mut client = connect(scheduler, &BallistaConfig::default()).await?;
+    client.cancel_job(CancelJobParams { job_id }).await.map_err(|status| lost(scheduler, &status))?;
+    Ok(())
+}
+
+async fn connect(scheduler: &str, config: &BallistaConfig) -> Result<SchedulerGrpcClient<Channel>> {
+    let endpoint = create_grpc_client_endpoint(scheduler.to_owned(), Some(&GrpcClientConfig::from(config)))
+        .map_err(|error| DataFusionError::External(error.into()))?;
+    let channel = endpoint.connect().await.map_err(|error| {
+        exec_datafusion_err!("{scheduler} does not answer as a scheduler of Ballista: {error}")
+    })?;
+    let bytes = config.grpc_client_max_message_size();
+    let client = SchedulerGrpcClient::new(channel);
+    Ok(client.max_encoding_message_size(bytes).max_decoding_message_size(bytes))
+}
+
+fn lost(scheduler: &str, status: &tonic::Status) -> DataFusionError {
+    exec_datafusion_err!("the scheduler at {scheduler}: {}", status.message())
 }
 
 /// The rows of a result, from the executors that have them.

@@ -25,11 +25,13 @@ mod sort;
 mod step;
 mod stores;
 mod table;
+mod widen;
 mod write;
 
 pub use codec::SortieCodec;
 pub use engine::SortieEngine;
-pub use output::{MANIFEST, Manifest, Part, UNFINISHED};
+pub use job::cancel_job;
+pub use output::{MANIFEST_SUFFIX, Manifest, Part, UNFINISHED};
 pub use sort::{Progress, Sort};
 pub use stores::Stores;
 

@@ -5,6 +5,8 @@
 //!   created or refused in one step. A task that finds another mark, or none, gives its part up.
 //! - Parts are put into the folder whole, under names that depend on their ranges alone. So a task may be repeated.
 //! - The manifest is written after everything else. When a sort fails, its mark and its parts are deleted, and nothing else.
+//! - A complete folder has parts and nothing else, because polars refuses folders with files of several kinds. So the manifest is
+//!   beside the folder.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,12 +22,12 @@ use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutPayload}
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// Where the manifest is in a folder: a JSON object with the fields of [`Manifest`]. Programs that read a folder of Parquet files
-/// leave a folder of this name out.
-pub const MANIFEST: &str = "_sortie/manifest.json";
+/// What the name of the manifest has after the folder's: the folder `sorted/` has the manifest `sorted.manifest.json` beside it. It
+/// is a JSON object with the fields of [`Manifest`].
+pub const MANIFEST_SUFFIX: &str = ".manifest.json";
 
 /// The file that is in a folder for as long as a sort writes to it.
-pub const UNFINISHED: &str = "_sortie/unfinished";
+pub const UNFINISHED: &str = "_unfinished";
 
 /// What a sort has written.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -62,6 +64,7 @@ fn is_part(name: &str) -> bool {
 pub(crate) struct Output {
     store: Arc<dyn ObjectStore>,
     folder: Path,
+    manifest: Path,
     url: Url,
     /// Whether there was a folder before the sort. Stores have no folders.
     existed: bool,
@@ -74,8 +77,13 @@ impl Output {
         let store = ObjectStoreUrl::parse(&url[..url::Position::BeforePath])?;
         let folder =
             Path::from_url_path(url.path()).map_err(|error| exec_datafusion_err!("{url}: {error}"))?;
+        if folder.as_ref().is_empty() {
+            return exec_err!("{url} is the root of a store; name a folder in it, as in s3://BUCKET/FOLDER");
+        }
+        let manifest = Path::parse(format!("{folder}{MANIFEST_SUFFIX}"))
+            .map_err(|error| exec_datafusion_err!("{url}: {error}"))?;
         let existed = url.to_file_path().is_ok_and(|folder| folder.exists());
-        Ok(Output { store: runtime.object_store(store)?, folder, url, existed })
+        Ok(Output { store: runtime.object_store(store)?, folder, manifest, url, existed })
     }
 
     pub(crate) fn store(&self) -> Arc<dyn ObjectStore> {
@@ -88,25 +96,58 @@ impl Output {
 
     /// Marks an empty folder as that of the sort.
     pub(crate) async fn begin(&self, sort: &str) -> Result<()> {
+        if self.exists(&self.path(UNFINISHED)).await? {
+            return exec_err!(
+                "{} is unfinished: a sort writes to it, or was killed; name another folder, or delete this one if no sort runs",
+                self.url
+            );
+        }
         let first = self.store.list(Some(&self.folder)).try_next().await;
         if let Some(name) = self.explained(first)?.and_then(|file| self.name(&file)) {
             return exec_err!(
-                "{} is not empty: it has {}; name another folder{}",
-                self.url,
-                name,
-                match name.as_str() {
-                    UNFINISHED => ", unless no sort writes to this one any more: then delete it",
-                    _ => ", or delete this one",
-                }
+                "{} is not empty: it has {name}; name another folder, or delete this one",
+                self.url
             );
         }
+        self.ensure_no_other_manifest().await?;
         let mark = PutPayload::from(sort.as_bytes().to_vec());
-        match self.store.put_opts(&self.path(UNFINISHED), mark, PutMode::Create.into()).await {
+        let marked = match self.store.put_opts(&self.path(UNFINISHED), mark, PutMode::Create.into()).await {
             Err(object_store::Error::AlreadyExists { .. }) => {
                 exec_err!("another sort writes to {}; name another folder", self.url)
             }
             other => self.explained(other).map(drop),
+        };
+        marked?;
+        // A sort that may not write beside its folder is to fail before its work, not after it.
+        let unwritten = match self.write_manifest(Vec::new()).await {
+            Ok(()) => self.delete_file(&self.manifest).await,
+            failed => failed,
+        };
+        let Err(error) = unwritten else { return Ok(()) };
+        self.abandon().await?;
+        Err(error.context("the manifest of a sort is beside its folder"))
+    }
+
+    /// Fails if a file that is no manifest has the manifest's name. That of a folder that was deleted is replaced.
+    async fn ensure_no_other_manifest(&self) -> Result<()> {
+        let bytes = match self.store.get(&self.manifest).await {
+            Ok(file) => self.explained(file.bytes().await)?,
+            Err(object_store::Error::NotFound { .. }) => return Ok(()),
+            Err(error) => return self.explained(Err(error)),
+        };
+        // One that is empty is left by a sort that was killed at its beginning.
+        match bytes.is_empty() || serde_json::from_slice::<Manifest>(&bytes).is_ok() {
+            true => Ok(()),
+            false => exec_err!(
+                "{}{MANIFEST_SUFFIX} is no manifest of a sort; move it away, or name another folder",
+                self.url.as_str().trim_end_matches('/')
+            ),
         }
+    }
+
+    async fn write_manifest(&self, json: Vec<u8>) -> Result<()> {
+        self.explained(self.store.put(&self.manifest, json.into()).await)?;
+        Ok(())
     }
 
     /// Fails unless the sort still goes on.
@@ -161,7 +202,7 @@ impl Output {
         self.delete_litter();
         let manifest = Manifest { sorted_by, rows: parts.iter().map(|part| part.rows).sum(), parts };
         let json = serde_json::to_vec_pretty(&manifest).map_err(|e| DataFusionError::External(e.into()))?;
-        self.explained(self.store.put(&self.path(MANIFEST), json.into()).await)?;
+        self.write_manifest(json).await?;
         self.delete(UNFINISHED).await?;
         Ok(manifest)
     }
@@ -170,14 +211,13 @@ impl Output {
     pub(crate) async fn abandon(&self) -> Result<()> {
         // First the mark, so that tasks that still run do not finish their parts. Then the manifest, which says that all is there.
         self.delete(UNFINISHED).await?;
-        self.delete(MANIFEST).await?;
+        self.delete_file(&self.manifest).await?;
         for part in self.parts().await?.keys() {
             self.delete(part).await?;
         }
         self.delete_litter();
         if let Ok(folder) = self.url.to_file_path() {
-            // There may be something in them now that is not ours.
-            let _ = std::fs::remove_dir(folder.join("_sortie"));
+            // There may be something in it now that is not ours.
             if !self.existed {
                 let _ = std::fs::remove_dir(folder);
             }
@@ -187,11 +227,8 @@ impl Output {
 
     /// Deletes a part that was finished after its sort had been given up.
     pub(crate) async fn delete_if_given_up(&self, part: &str) -> Result<()> {
-        for mark in [UNFINISHED, MANIFEST] {
-            match self.store.head(&self.path(mark)).await {
-                Err(object_store::Error::NotFound { .. }) => (),
-                other => return self.explained(other).map(drop),
-            }
+        if self.exists(&self.path(UNFINISHED)).await? || self.exists(&self.manifest).await? {
+            return Ok(());
         }
         self.delete(part).await?;
         if let Ok(folder) = self.url.to_file_path() {
@@ -200,9 +237,20 @@ impl Output {
         exec_err!("the sort to {} was given up", self.url)
     }
 
-    /// Deletes a file of ours, if it is there.
+    async fn exists(&self, file: &Path) -> Result<bool> {
+        match self.store.head(file).await {
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            other => self.explained(other).map(|_| true),
+        }
+    }
+
+    /// Deletes a file of ours in the folder, if it is there.
     async fn delete(&self, name: &str) -> Result<()> {
-        match self.store.delete(&self.path(name)).await {
+        self.delete_file(&self.path(name)).await
+    }
+
+    async fn delete_file(&self, file: &Path) -> Result<()> {
+        match self.store.delete(file).await {
             Err(object_store::Error::NotFound { .. }) => Ok(()),
             other => self.explained(other),
         }

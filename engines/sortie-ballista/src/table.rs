@@ -7,20 +7,23 @@ use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::{
     Column, DataFusionError, Result, Statistics, exec_datafusion_err, exec_err, plan_err,
 };
-use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::datasource::file_format::options::ReadOptions;
+use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
 use datafusion::execution::SessionStateBuilder;
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt, stream};
+use glob::Pattern;
 use object_store::{ObjectMeta, ObjectStore};
 use url::Url;
 
 use crate::keys::Key;
 use crate::sample::VARIABLE_WIDTH;
+use crate::widen::Widened;
 use crate::{MESSAGE_BYTES, Stores};
 
 /// A table in Parquet files.
@@ -38,8 +41,8 @@ const TASK_BYTES: u64 = 64 << 20;
 const FEWEST_TASKS: u64 = 8;
 const MOST_TASKS: u64 = 16_384;
 
-/// How names of the files in a folder end.
-const PARQUET: &str = ".parquet";
+/// How names of the files in a folder end, in letters of any case.
+const ENDINGS: [&str; 3] = [".parquet", ".parq", ".pq"];
 
 /// A table that is sorted, as the session knows it.
 const TABLE: &str = "input";
@@ -47,10 +50,17 @@ const TABLE: &str = "input";
 impl Table {
     /// Opens a file, a folder or a pattern, to be sorted by the columns of an ORDER BY.
     pub(crate) async fn open(input: &str, by: &str) -> Result<Table> {
-        let (url, extension) = table_url(input)?;
-        let (session, bytes) = session(&url, extension, input).await?;
-        let options = ParquetReadOptions::default().file_extension(extension);
-        session.register_table(TABLE, session.read_parquet(url, options).await?.into_view())?;
+        let Files { session, url, ending, schema, bytes } = Files::open(input).await?;
+        let options = ParquetReadOptions::default().file_extension(&ending);
+        let options = options.to_listing_options(&session.copied_config(), session.copied_table_options());
+        let files = ListingTableConfig::new(url).with_listing_options(options);
+        let files = match schema {
+            Some(schema) => files.with_schema(schema),
+            None => files.infer_schema(&session.state()).await?,
+        };
+        let statistics = session.runtime_env().cache_manager.get_file_statistic_cache();
+        let files = ListingTable::try_new(files)?.with_cache(statistics);
+        session.register_table(TABLE, session.read_table(Arc::new(files))?.into_view())?;
         let table = session.table(TABLE).await?;
         let schema = Arc::clone(table.schema().inner());
         let keys = keys(&session, by).await?;
@@ -83,48 +93,124 @@ impl Table {
     }
 }
 
-/// A session with as many tasks as the input needs, and the bytes of the input.
-async fn session(url: &str, extension: &str, input: &str) -> Result<(SessionContext, u64)> {
-    let stores = RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(Stores::default()));
-    let runtime = stores.build_arc()?;
-    let with_tasks = |tasks: u64, subfolders: bool| {
-        let config = SessionConfig::new_with_ballista()
-            .with_target_partitions(tasks as usize)
-            .set_bool("datafusion.execution.listing_table_ignore_subdirectory", !subfolders)
-            .with_ballista_grpc_client_max_message_size(MESSAGE_BYTES);
-        let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(&runtime));
-        SessionContext::new_with_state(builder.with_default_features().build())
-    };
-    let url = ListingTableUrl::parse(url)?;
-    let store = runtime.object_store(url.object_store())?;
-    let listed = async |subfolders| {
-        let state = with_tasks(FEWEST_TASKS, subfolders).state();
-        url.list_all_files(&state, store.as_ref(), extension).await?.try_collect::<Vec<_>>().await
-    };
-    let is_deeper = |file: &&ObjectMeta| file.location.parts_count() > url.prefix().parts_count() + 1;
-    if url.get_glob().is_none()
-        && let Some(deeper) = listed(true).await?.iter().find(is_deeper)
-    {
-        return exec_err!(
-            "{input}: {} is in a subfolder; a table is the files of one folder",
-            deeper.location
-        );
+/// The files of a table.
+struct Files {
+    /// With as many tasks as they need.
+    session: SessionContext,
+    url: ListingTableUrl,
+    /// How their names end; empty for a file that was named itself.
+    ending: String,
+    /// The columns, if the files differ in them.
+    schema: Option<SchemaRef>,
+    bytes: u64,
+}
+
+impl Files {
+    async fn open(input: &str) -> Result<Files> {
+        let stores = RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(Stores::default()));
+        let runtime = stores.build_arc()?;
+        let with_tasks = |tasks: u64, subfolders: bool| {
+            let config = SessionConfig::new_with_ballista()
+                .with_target_partitions(tasks as usize)
+                .set_bool("datafusion.execution.listing_table_ignore_subdirectory", !subfolders)
+                .with_ballista_grpc_client_max_message_size(MESSAGE_BYTES);
+            let builder =
+                SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(&runtime));
+            SessionContext::new_with_state(builder.with_default_features().build())
+        };
+        let url = table_url(input)?;
+        let store = runtime.object_store(url.object_store())?;
+        let (url, is_file) = file_or_folder(url, store.as_ref()).await?;
+        let listed = async |subfolders| {
+            let state = with_tasks(FEWEST_TASKS, subfolders).state();
+            let mut files: Vec<_> =
+                url.list_all_files(&state, store.as_ref(), "").await?.try_collect().await?;
+            files.retain(|file| is_file || ending(file).is_some());
+            Ok::<_, DataFusionError>(files)
+        };
+        let is_deeper = |file: &&ObjectMeta| file.location.parts_count() > url.prefix().parts_count() + 1;
+        if url.get_glob().is_none()
+            && let Some(deeper) = listed(true).await?.iter().find(is_deeper)
+        {
+            return exec_err!(
+                "{input}: {} is in a subfolder; a table is the files of one folder",
+                deeper.location
+            );
+        }
+        let files = listed(false).await?;
+        let [first, ..] = files.as_slice() else {
+            return exec_err!("{input}: there is no file whose name ends in .parquet, .parq or .pq");
+        };
+        let is_hidden =
+            |file: &&ObjectMeta| file.location.filename().is_some_and(|name| name.starts_with(['_', '.']));
+        if let Some(hidden) = files.iter().find(is_hidden) {
+            return exec_err!(
+                "{input}: {} has the name of an unfinished file; move it away, or rename it",
+                hidden.location
+            );
+        }
+        if let Some(other) = files.iter().find(|file| !is_file && ending(file) != ending(first)) {
+            return exec_err!(
+                "{input}: {} and {} end differently; rename one",
+                first.location,
+                other.location
+            );
+        }
+        ensure_distinct_columns(store.as_ref(), first, input).await?;
+        let schema = widened(&files, store.as_ref(), &runtime).await?;
+        let bytes = files.iter().map(|file| file.size).sum::<u64>();
+        let session = with_tasks((bytes / TASK_BYTES).clamp(FEWEST_TASKS, MOST_TASKS), false);
+        let ending = ending(first).filter(|_| !is_file).unwrap_or_default().to_owned();
+        Ok(Files { session, url, ending, schema, bytes })
     }
-    let files = listed(false).await?;
-    let [first, ..] = files.as_slice() else {
-        return exec_err!("{input}: there is no file whose name ends in .parquet");
-    };
-    let is_hidden =
-        |file: &&ObjectMeta| file.location.filename().is_some_and(|name| name.starts_with(['_', '.']));
-    if let Some(hidden) = files.iter().find(is_hidden) {
-        return exec_err!(
-            "{input}: {} has the name of an unfinished file; move it away, or rename it",
-            hidden.location
-        );
+}
+
+/// How the name of a Parquet file ends, from the last dot on.
+fn ending(file: &ObjectMeta) -> Option<&str> {
+    let name = file.location.filename()?;
+    let ending = &name[name.rfind('.')?..];
+    ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)).then_some(ending)
+}
+
+/// Adds the slash to the URL of a folder, and tells whether it names a file. In a store, a folder is what has files.
+async fn file_or_folder(url: ListingTableUrl, store: &dyn ObjectStore) -> Result<(ListingTableUrl, bool)> {
+    if url.get_glob().is_some() || url.is_collection() {
+        return Ok((url, false));
     }
-    ensure_distinct_columns(store.as_ref(), first, input).await?;
-    let bytes = files.iter().map(|file| file.size).sum::<u64>();
-    Ok((with_tasks((bytes / TASK_BYTES).clamp(FEWEST_TASKS, MOST_TASKS), false), bytes))
+    let is_folder = match Url::parse(url.as_str()).map(|url| url.to_file_path()) {
+        Ok(Ok(path)) => !path.is_file(),
+        _ => store.list(Some(url.prefix())).try_next().await?.is_some(),
+    };
+    match is_folder {
+        true => Ok((ListingTableUrl::parse(format!("{}/", url.as_str()))?, false)),
+        false => Ok((url, true)),
+    }
+}
+
+/// How many files are opened at once.
+const OPENED_AT_ONCE: usize = 32;
+
+/// The columns of a table whose files differ in them.
+async fn widened(
+    files: &[ObjectMeta],
+    store: &dyn ObjectStore,
+    runtime: &RuntimeEnv,
+) -> Result<Option<SchemaRef>> {
+    let cache = runtime.cache_manager.get_file_metadata_cache();
+    let schemas = stream::iter(files).map(|file| {
+        let file = DFParquetMetadata::new(store, file).with_file_metadata_cache(Some(Arc::clone(&cache)));
+        async move { file.fetch_schema().await }
+    });
+    let mut schemas = schemas.buffered(OPENED_AT_ONCE);
+    let mut table: Option<Widened> = None;
+    for file in files {
+        let Some(schema) = schemas.try_next().await? else { break };
+        match &mut table {
+            None => table = Some(Widened::new(&schema, file.location.as_ref())),
+            Some(table) => table.add(&schema, file.location.as_ref())?,
+        }
+    }
+    Ok(table.and_then(Widened::finish))
 }
 
 /// Refuses a table with two columns of one name, of which DataFusion would read one.
@@ -161,16 +247,21 @@ async fn keys(session: &SessionContext, by: &str) -> Result<Vec<Key>> {
     Ok(keys)
 }
 
-/// The URL of a table, and how its files' names end. A path that does not exist may be a pattern.
-fn table_url(input: &str) -> Result<(String, &'static str)> {
+/// The URL of a table. A path that does not exist may be a pattern, and so may a URL.
+fn table_url(input: &str) -> Result<ListingTableUrl> {
     if Url::parse(input).is_ok() {
-        return Ok((input.to_owned(), PARQUET));
+        let Some(wildcard) = input.find(['*', '?', '[']) else { return ListingTableUrl::parse(input) };
+        let start = input[..wildcard].rfind('/').map_or(0, |slash| slash + 1);
+        let wrong = |error: String| exec_datafusion_err!("{input}: {error}");
+        let pattern = Pattern::new(&input[start..]).map_err(|error| wrong(error.to_string()))?;
+        let folder = Url::parse(&input[..start]).map_err(|error| wrong(error.to_string()))?;
+        return ListingTableUrl::try_new(folder, Some(pattern));
     }
     let path = std::path::absolute(input)?;
     let url = match (path.is_dir(), path.exists()) {
-        (true, _) => Url::from_directory_path(&path).map(|url| (url.to_string(), PARQUET)),
-        (false, true) => Url::from_file_path(&path).map(|url| (url.to_string(), "")),
-        (false, false) => Ok((path.to_string_lossy().into_owned(), PARQUET)),
+        (true, _) => Url::from_directory_path(&path),
+        (false, true) => Url::from_file_path(&path),
+        (false, false) => return ListingTableUrl::parse(path.to_string_lossy()),
     };
-    url.map_err(|()| exec_datafusion_err!("{input}: not a path"))
+    ListingTableUrl::try_new(url.map_err(|()| exec_datafusion_err!("{input}: not a path"))?, None)
 }

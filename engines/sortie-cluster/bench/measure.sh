@@ -58,7 +58,7 @@ row() {
             even=failed
         [ "${even:-}" = failed ] || even=$(python3 -c "
 import json
-parts = json.load(open('$work/sorted/_sortie/manifest.json'))['parts']
+parts = json.load(open('$work/sorted.manifest.json'))['parts']
 rows, size = [p['rows'] for p in parts], [p['bytes'] for p in parts]
 print(f'{max(rows) / min(rows):.3f}, {max(size) / min(size):.3f}')")
     fi

@@ -84,8 +84,8 @@ pub struct ClusterOptions {
 
 /// Sort a table to Parquet files whose rows are in order over all of them.
 ///
-/// The folder gets part-00000.parquet and so on, and at the end _sortie/manifest.json. If the sort fails or is interrupted, what
-/// was written is deleted.
+/// The folder gets part-00000.parquet and so on. At the end FOLDER.manifest.json is written beside it. If the sort fails or is
+/// interrupted, what was written is deleted.
 #[derive(Args)]
 pub struct SortOptions {
     /// Columns to sort by, as in SQL's ORDER BY: 'a, b DESC NULLS LAST, "Upper Case"'.
@@ -96,7 +96,7 @@ pub struct SortOptions {
     /// Folder to write to, empty or new: a path, or s3://BUCKET/PATH.
     #[arg(short, long, value_name = "FOLDER")]
     pub output: String,
-    /// Files to write. By default one for each 256 MiB of input.
+    /// Files to write. By default one for each 256 MiB of input, and one for each task unless files would be smaller than 4 MiB.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub parts: Option<u32>,
     #[command(flatten)]

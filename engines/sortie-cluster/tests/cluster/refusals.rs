@@ -46,11 +46,15 @@ fn a_folder_that_is_not_empty_stays_as_it_is() {
     let (input, output) = (folder.path().join("input"), folder.path().join("output"));
     tables::write(&input, 1, 100);
     fs::create_dir(&output).unwrap();
-    fs::create_dir(output.join("_sortie")).unwrap();
-    for name in ["theirs.txt", "part-00000.parquet", "_sortie/unfinished"] {
+    let message = |name: &str| match name {
+        "_unfinished" => "is unfinished: a sort writes to it, or was killed",
+        "../output.manifest.json" => "output.manifest.json is no manifest of a sort",
+        _ => "is not empty",
+    };
+    for name in ["theirs.txt", "part-00000.parquet", "_unfinished", "../output.manifest.json"] {
         fs::write(output.join(name), "theirs").unwrap();
         let outcome = run(&["sort", "--by", "i", input.to_str().unwrap(), "-o", output.to_str().unwrap()]);
-        assert!(!outcome.succeeded && outcome.err.contains("is not empty"), "{outcome:?}");
+        assert!(!outcome.succeeded && outcome.err.contains(message(name)), "{outcome:?}");
         assert_eq!(fs::read_to_string(output.join(name)).unwrap(), "theirs");
         fs::remove_file(output.join(name)).unwrap();
     }

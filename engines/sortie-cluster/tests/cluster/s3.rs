@@ -70,6 +70,27 @@ fn a_table_in_a_store_is_sorted_to_it() {
     assert!(!again.succeeded && again.err.contains("is not empty"), "{again:?}");
     tables::check(&bucket.join("table"), &bucket.join("sorted"), "s, i");
 
+    // Without a slash, and by a pattern.
+    for (input, output) in
+        [("s3://bucket/table", "s3://bucket/again"), ("s3://bucket/table/[0-9].parq*", "s3://bucket/more")]
+    {
+        let sort = ["sort", "--by", "s, i", input, "-o", output, "--parts", "2"];
+        let outcome = Client::start(with_store(&store, "secret").args(sort)).outcome();
+        assert!(outcome.succeeded, "{outcome:?}");
+        tables::check(&bucket.join("table"), &folder.path().join(&output[5..]), "s, i");
+    }
+
+    let keyless = Client::start(with_store(&store, "").args([
+        "sort",
+        "--by",
+        "i",
+        "s3://bucket/table/",
+        "-o",
+        "s3://bucket/x/",
+    ]));
+    let keyless = keyless.outcome();
+    assert!(!keyless.succeeded && keyless.err.contains("AWS_SECRET_ACCESS_KEY is not set"), "{keyless:?}");
+
     let sql = "CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION 's3://bucket/sorted/'; SELECT count(*), max(s) FROM t";
     let counted = Client::start(with_store(&store, "secret").args(["sql", sql])).outcome();
     assert!(counted.succeeded && counted.out.contains("30000"), "{counted:?}");

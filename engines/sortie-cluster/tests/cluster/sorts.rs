@@ -70,6 +70,7 @@ fn files_and_folders_of_any_name() {
     let (plain, sorted) = (folder.path().join("plain"), folder.path().join("sorted"));
     std::fs::rename(&input, &plain).unwrap();
     std::fs::rename(&output, &sorted).unwrap();
+    std::fs::rename(tables::manifest(&output), tables::manifest(&sorted)).unwrap();
     tables::check(&plain, &sorted, "i");
 
     let file = folder.path().join("no ending");

@@ -1,7 +1,7 @@
 //! Tables in Parquet files, and what they are when they are sorted.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
@@ -60,10 +60,14 @@ fn rows_of(random: &mut fastrand::Rng, rows: usize) -> RecordBatch {
         .unwrap()
 }
 
+/// The manifest of a result, beside its folder.
+pub fn manifest(output: &Path) -> PathBuf {
+    output.with_added_extension("manifest.json")
+}
+
 /// The parts of a result in order, and that they are what the manifest says.
 fn parts(output: &Path) -> Vec<String> {
-    let manifest: Value =
-        serde_json::from_slice(&std::fs::read(output.join("_sortie/manifest.json")).unwrap()).unwrap();
+    let manifest: Value = serde_json::from_slice(&std::fs::read(manifest(output)).unwrap()).unwrap();
     let parts = manifest["parts"].as_array().unwrap();
     let mut names: Vec<_> = std::fs::read_dir(output)
         .unwrap()
@@ -71,8 +75,7 @@ fn parts(output: &Path) -> Vec<String> {
         .collect();
     names.sort();
     let expected = (0..parts.len()).map(|i| format!("part-{i:05}.parquet"));
-    assert_eq!(names, ["_sortie".to_owned()].into_iter().chain(expected).collect::<Vec<_>>());
-    assert_eq!(std::fs::read_dir(output.join("_sortie")).unwrap().count(), 1);
+    assert_eq!(names, expected.collect::<Vec<_>>());
     let mut rows = 0;
     for part in parts {
         let path = output.join(part["file"].as_str().unwrap());
@@ -80,7 +83,7 @@ fn parts(output: &Path) -> Vec<String> {
         rows += part["rows"].as_u64().unwrap();
     }
     assert_eq!(manifest["rows"], rows);
-    names[1..].iter().map(|name| output.join(name).to_str().unwrap().to_owned()).collect()
+    names.iter().map(|name| output.join(name).to_str().unwrap().to_owned()).collect()
 }
 
 async fn read(files: &[String], order: Option<&str>) -> RecordBatch {
