@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
-use arrow_array::{AnyDictionaryArray, Array, ArrayRef, make_array, new_empty_array};
+use arrow_array::{AnyDictionaryArray, Array, ArrayRef, make_array};
 use arrow_schema::{DataType, Field, FieldRef};
-use arrow_select::concat::concat;
 use arrow_select::take::take;
 use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3_arrow::PyArray;
 use pyo3_arrow::input::AnyArray;
+use pyo3_arrow::{PyArray, PyChunkedArray};
 use sortie::Report;
 use sortie::dynamic::Dtype;
-use sortie_arrow::{ArrowSorter, SortColumn, SortOptions};
+use sortie_arrow::{ArrowSorter, SortColumn, SortOptions, chunks, nested};
 
 use crate::buffer::Buffer;
+use crate::call::{caught, caught_attached};
 use crate::columns::{self, Columns};
 use crate::errors::{Failure, of_arrow};
 use crate::input::library;
@@ -27,7 +27,7 @@ use crate::options::{Options, Ordering};
 
 /// What an object exports.
 pub struct Imported {
-    /// The array in one piece.
+    /// The array in one piece. If its chunks are too long for offsets of 32 bits, it has others than its field.
     pub values: ArrayRef,
     pub field: FieldRef,
     /// What to sort by, if not by the values: the numbers of categories that have an order.
@@ -46,12 +46,22 @@ impl Imported {
 /// Reads what an object exports.
 pub fn imported(object: &Bound<'_, PyAny>) -> PyResult<Imported> {
     let py = object.py();
-    let read = object.extract::<AnyArray>().and_then(|array| array.into_chunked_array().map_err(Into::into));
+    let read = caught_attached(|| Ok(object.extract::<AnyArray>()?.into_chunked_array()?));
     let (chunks, field) = read.map_err(|error| unreadable(object, error))?.into_inner();
     let categories = categories(py, &chunks, &field)?;
-    let values = joined(py, &chunks, field.data_type())?;
+    let values = caught(py, || Ok(chunks::join(&chunks, field.data_type())?))?;
     let held = if chunks.len() > 1 { values.get_buffer_memory_size() } else { 0 };
     Ok(Imported { values, field, categories, held })
+}
+
+/// Chunks as an array for the caller, see [`returned`].
+pub fn joined<'py>(
+    argument: &Bound<'py, PyAny>,
+    chunks: &[ArrayRef],
+    field: FieldRef,
+) -> PyResult<Bound<'py, PyAny>> {
+    let values = caught(argument.py(), || Ok(chunks::join(chunks, field.data_type())?))?;
+    returned(argument, values, field)
 }
 
 /// The error for data that Arrow cannot read. Errors that have nothing to do with the type stay what they are.
@@ -75,18 +85,6 @@ fn unreadable(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     refused
 }
 
-/// Arrays in one piece.
-fn joined(py: Python<'_>, chunks: &[ArrayRef], of: &DataType) -> PyResult<ArrayRef> {
-    Ok(match chunks {
-        [] => new_empty_array(of),
-        [one] => one.clone(),
-        many => {
-            let many: Vec<&dyn Array> = many.iter().map(AsRef::as_ref).collect();
-            py.detach(|| concat(&many)).map_err(of_arrow)?
-        }
-    })
-}
-
 /// The numbers of the categories of an array whose categories have an order.
 pub fn categories(py: Python<'_>, chunks: &[ArrayRef], field: &Field) -> PyResult<Option<ArrayRef>> {
     let (DataType::Dictionary(key, _), Some(true)) = (field.data_type(), field.dict_is_ordered()) else {
@@ -104,7 +102,7 @@ pub fn categories(py: Python<'_>, chunks: &[ArrayRef], field: &Field) -> PyResul
         ));
     }
     let keys: Vec<ArrayRef> = dictionaries.iter().map(|chunk| make_array(chunk.keys().to_data())).collect();
-    joined(py, &keys, key).map(Some)
+    caught(py, || Ok(chunks::join(&keys, key)?)).map(Some)
 }
 
 /// An error for types that have no order.
@@ -126,23 +124,58 @@ pub fn check(dtype: &DataType) -> PyResult<()> {
     }
 }
 
-/// Adds an array as a column to sort by. Floats become codes. For the array itself, the call holds `held` bytes.
-pub fn push(
-    values: ArrayRef,
-    options: &Options,
-    nulls_first: bool,
-    held: usize,
-    columns: &mut Columns,
-) -> Result<(), Failure> {
+/// Adds an array as a column to sort by. Floats become codes, also those within encodings and nested types. For the array itself,
+/// the call holds `held` bytes.
+pub fn push(values: ArrayRef, options: &Options, held: usize, columns: &mut Columns) -> Result<(), Failure> {
+    let Options { descending, nulls_first, .. } = *options;
+    if let Some(values) = coded(&values, options, held)? {
+        columns.push(SortColumn { values, options: Some(SortOptions { descending: false, nulls_first }) });
+        columns.hold(held);
+        return Ok(());
+    }
+    let (within, mut made) = (options.within(), 0);
+    let values = if has_coded_parts(values.data_type(), options) {
+        let mut code = |part: &ArrayRef| {
+            let codes = coded(part, &within, held + made)?;
+            made += codes.as_ref().map_or(0, |codes| codes.get_buffer_memory_size());
+            Ok::<_, Failure>(codes)
+        };
+        nested::replace(&values, &mut code)?.unwrap_or(values)
+    } else {
+        values
+    };
+    let options = Some(SortOptions { descending, nulls_first });
+    columns.push_given(SortColumn { values, options }, held + made);
+    Ok(())
+}
+
+/// Whether floats within this type are compared otherwise than Arrow compares them.
+fn has_coded_parts(dtype: &DataType, options: &Options) -> bool {
+    fn has_floats(dtype: &DataType) -> bool {
+        match dtype {
+            DataType::List(field)
+            | DataType::LargeList(field)
+            | DataType::ListView(field)
+            | DataType::LargeListView(field)
+            | DataType::FixedSizeList(field, _)
+            | DataType::Map(field, _)
+            | DataType::RunEndEncoded(_, field) => has_floats(field.data_type()),
+            DataType::Struct(fields) => fields.iter().any(|field| has_floats(field.data_type())),
+            DataType::Dictionary(_, of) => has_floats(of),
+            other => other.is_floating(),
+        }
+    }
+    options.ordering != Ordering::Arrow && has_floats(dtype)
+}
+
+/// The codes of an array of floats, which ascend in the order that the options say, or `None` for other arrays. The call holds
+/// `held` bytes already.
+fn coded(values: &ArrayRef, options: &Options, held: usize) -> Result<Option<ArrayRef>, Failure> {
     let dtype = match values.data_type() {
         DataType::Float16 => Dtype::F16,
         DataType::Float32 => Dtype::F32,
         DataType::Float64 => Dtype::F64,
-        _ => {
-            let options = Some(SortOptions { descending: options.descending, nulls_first });
-            columns.push_given(SortColumn { values, options }, held);
-            return Ok(());
-        }
+        _ => return Ok(None),
     };
     let bytes = match dtype {
         Dtype::F16 => values.as_primitive::<Float16Type>().values().inner().as_slice(),
@@ -153,44 +186,52 @@ pub fn push(
     let mut keys = Buffer::new(bytes.len())?;
     keys.bytes_mut().copy_from_slice(bytes);
     let numbers = Numbers::of(Kind::Number(dtype), options).expect("floats are numbers");
-    let values = columns::coded(&numbers, keys.bytes_mut(), dtype.width(), values.nulls().cloned())?;
-    columns.push(SortColumn { values, options: Some(SortOptions { descending: false, nulls_first }) });
-    columns.hold(held);
-    Ok(())
+    columns::coded(&numbers, keys.bytes_mut(), dtype.width(), values.nulls().cloned()).map(Some)
 }
 
-/// A sorted array. Nulls go last.
+/// A sorted array.
 pub fn sorted(data: &Imported, options: &Options) -> Result<(ArrayRef, Report), Failure> {
     let values = &data.values;
-    let floats = values.data_type().is_floating() && options.ordering != Ordering::Arrow;
-    if floats || data.categories.is_some() {
+    if data.categories.is_some() || has_coded_parts(values.data_type(), options) {
         let mut columns = Columns::default();
-        push(data.keys().clone(), options, false, data.held, &mut columns)?;
+        push(data.keys().clone(), options, data.held, &mut columns)?;
         let (indices, report) = columns::indices(&columns, values.len(), options, 0)?;
         return Ok((take(values, &indices, None)?, report));
     }
-    let direction = Some(SortOptions { descending: options.descending, nulls_first: false });
+    let Options { descending, nulls_first, .. } = *options;
+    let direction = Some(SortOptions { descending, nulls_first });
     let column = SortColumn { values: values.clone(), options: direction };
     let held = data.held + columns::copies(&[column], options)?;
     let sorted = ArrowSorter::new(options.builder(held)?)?.sort(values, direction)?;
     Ok((sorted, holding(Report::default(), held)))
 }
 
-/// The array for the caller: of the library that its argument came from, if that is pyarrow.
+/// The array for the caller: of the library that its argument came from, if that is pyarrow. It is in several chunks if offsets of
+/// 32 bits do not suffice.
 pub fn returned<'py>(
     argument: &Bound<'py, PyAny>,
     array: ArrayRef,
     field: FieldRef,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = argument.py();
-    let array = Bound::new(py, PyArray::try_new(array, field).map_err(of_arrow)?)?.into_any();
-    if library(argument)? != "pyarrow" {
+    let pieces = caught(py, || {
+        let pieces = chunks::split(&[array], &[field.data_type().clone()])?;
+        Ok(pieces.into_iter().flatten().collect::<Vec<ArrayRef>>())
+    })?;
+    let is_pyarrow = library(argument)? == "pyarrow";
+    let pyarrow = || py.import(intern!(py, "pyarrow"));
+    if let [array] = &pieces[..] {
+        let array = PyArray::try_new(array.clone(), field).map_err(of_arrow)?;
+        let array = Bound::new(py, array)?.into_any();
+        if !is_pyarrow {
+            return Ok(array);
+        }
+        let array = pyarrow()?.call_method1(intern!(py, "array"), (array,))?;
+        if argument.get_type().name()? == "ChunkedArray" {
+            return pyarrow()?.call_method1(intern!(py, "chunked_array"), ([array],));
+        }
         return Ok(array);
     }
-    let pyarrow = py.import(intern!(py, "pyarrow"))?;
-    let array = pyarrow.call_method1(intern!(py, "array"), (array,))?;
-    if argument.get_type().name()? == "ChunkedArray" {
-        return pyarrow.call_method1(intern!(py, "chunked_array"), ([array],));
-    }
-    Ok(array)
+    let array = Bound::new(py, PyChunkedArray::try_new(pieces, field).map_err(of_arrow)?)?.into_any();
+    if is_pyarrow { pyarrow()?.call_method1(intern!(py, "chunked_array"), (array,)) } else { Ok(array) }
 }

@@ -62,6 +62,16 @@ pub fn run_here<R: Send>(
     }))
 }
 
+/// Runs `work`, whose panics become exceptions, without the GIL.
+pub fn caught<R: Send>(py: Python<'_>, work: impl FnOnce() -> Result<R, Failure> + Send) -> PyResult<R> {
+    caught_attached(|| py.detach(work).map_err(PyErr::from))
+}
+
+/// The same with the GIL held.
+pub fn caught_attached<R>(work: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(of_panic(&*panic)))
+}
+
 /// The threads of a call.
 pub struct Threads(Option<Arc<ThreadPool>>);
 

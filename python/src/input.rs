@@ -1,7 +1,7 @@
 //! [`Input`]: what a function is given.
 
 use arrow_array::{Array as _, ArrayRef};
-use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArrayMethods};
+use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -14,13 +14,14 @@ use crate::call::run;
 use crate::columns::{Columns, columns_along};
 use crate::gpu::GpuArray;
 use crate::options::Options;
+use crate::pandas;
 
 /// An argument that holds keys.
 pub enum Input<'py> {
     Array(Array<'py>),
     /// An array in the memory of a GPU.
     Gpu(GpuArray<'py>),
-    /// A series of pandas or polars, whose library picks its elements.
+    /// A series of pandas or polars, or an index or extension array of pandas. The library picks its elements.
     Series(Bound<'py, PyAny>),
     /// Other Arrow data.
     Arrow(Bound<'py, PyAny>),
@@ -32,14 +33,18 @@ impl<'py> Input<'py> {
         if let Some(array) = array::exactly(object)? {
             return Ok(Input::Array(array.clone()));
         }
-        if is_arrow(object)? {
-            if !matches!(library(object)?.as_str(), "pandas" | "polars") {
-                return Ok(Input::Arrow(object.clone()));
-            }
-            if object.hasattr(intern!(object.py(), "columns"))? {
-                return Err(PyTypeError::new_err("a table is sorted by its columns, with sortie.sort_by"));
-            }
+        let (is_arrow, library) = (is_arrow(object)?, library(object)?);
+        let is_pandas = library == "pandas";
+        if (is_pandas || is_arrow && library == "polars")
+            && object.hasattr(intern!(object.py(), "columns"))?
+        {
+            return Err(PyTypeError::new_err("a table is sorted by its columns, with sortie.sort_by"));
+        }
+        if is_arrow && library == "polars" || is_pandas && pandas::is_column(object)? {
             return Ok(Input::Series(object.clone()));
+        }
+        if is_arrow {
+            return Ok(Input::Arrow(object.clone()));
         }
         if let Some(array) = GpuArray::of(object)? {
             return Ok(Input::Gpu(array));
@@ -82,15 +87,9 @@ impl<'py> Keys<'py> {
         let py = series.py();
         let dtype = series.getattr(intern!(py, "dtype"))?;
         if library(&series)? == "pandas" {
-            if dtype.is_instance_of::<PyArrayDescr>() {
-                return array::converted(&series.call_method0(intern!(py, "to_numpy"))?).map(Keys::Array);
-            }
-            if dtype.get_type().name()? == "SparseDtype" {
-                return Err(PyTypeError::new_err(
-                    "Sortie does not sort sparse data; convert it with series.sparse.to_dense()",
-                ));
-            }
-        } else if dtype.str()? == "Object" {
+            return pandas::keys(&series);
+        }
+        if dtype.str()? == "Object" {
             // What polars exports are addresses.
             return Err(PyTypeError::new_err(
                 "Sortie does not sort Python objects; convert the series of polars with series.cast",
@@ -100,7 +99,7 @@ impl<'py> Keys<'py> {
     }
 
     /// The keys that an object exports.
-    fn exported(object: &Bound<'py, PyAny>) -> PyResult<Keys<'py>> {
+    pub fn exported(object: &Bound<'py, PyAny>) -> PyResult<Keys<'py>> {
         let data = arrow::imported(object)?;
         arrow::check(data.values.data_type())?;
         Ok(Keys::Arrow(data.keys().clone(), data.held))
@@ -121,11 +120,11 @@ impl<'py> Keys<'py> {
     }
 
     /// The keys as columns to sort by, the most significant first.
-    pub fn columns(&self, py: Python<'_>, options: &Options, nulls_first: bool) -> PyResult<Columns> {
+    pub fn columns(&self, py: Python<'_>, options: &Options) -> PyResult<Columns> {
         match self {
             Keys::Arrow(array, held) => run(py, options, array.len(), array.get_buffer_memory_size(), || {
                 let mut columns = Columns::default();
-                arrow::push(array.clone(), options, nulls_first, *held, &mut columns)?;
+                arrow::push(array.clone(), options, *held, &mut columns)?;
                 Ok((columns, Report::default()))
             }),
             Keys::Array(array) if array.ndim() != 1 => Err(PyValueError::new_err(format!(
@@ -199,7 +198,10 @@ pub fn lazy() -> PyErr {
 pub fn picked<'py>(object: &Bound<'py, PyAny>, indices: &Array<'py>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     match library(object)?.as_str() {
-        "pandas" => object.getattr(intern!(py, "iloc"))?.get_item(indices),
+        "pandas" if object.hasattr(intern!(py, "iloc"))? => {
+            object.getattr(intern!(py, "iloc"))?.get_item(indices)
+        }
+        "pandas" => object.call_method1(intern!(py, "take"), (indices,)),
         "polars" => object.get_item(indices),
         other => Err(PyTypeError::new_err(format!("a sorted object of {other} cannot be made"))),
     }

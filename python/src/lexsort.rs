@@ -10,7 +10,7 @@ use crate::call::run;
 use crate::columns::{self, Columns, columns_along};
 use crate::indices::Indices;
 use crate::input::Keys;
-use crate::options::{Count, Each, Given, Options};
+use crate::options::{Count, Each, Given};
 
 /// Returns the indices that sort by several keys, as a NumPy array. As in ``np.lexsort``, the last key is the most significant.
 ///
@@ -21,8 +21,10 @@ use crate::options::{Count, Each, Given, Options};
 ///     The axis along which to sort.
 /// descending
 ///     Whether the largest comes first, for all keys or for each.
+/// nulls
+///     ``"last"`` or ``"first"``, in both directions, for all keys or for each.
 ///
-/// Takes the other arguments of :func:`argsort`, and raises as it does. Nulls of Arrow data go last.
+/// Takes the other arguments of :func:`argsort`, and raises as it does.
 ///
 /// >>> import numpy as np, sortie
 /// >>> surnames, given = np.array(["Hertz", "Galilei", "Hertz"]), np.array(["Heinrich", "Galileo", "Gustav"])
@@ -30,10 +32,10 @@ use crate::options::{Count, Each, Given, Options};
 /// array([1, 2, 0])
 #[pyfunction]
 #[pyo3(
-    signature = (keys, axis=-1, *, descending=Each::All(false), stable=None, nans="last", order="numpy", dtype=None,
-        threads=None, memory_limit=None, engine="auto"),
-    text_signature = "(keys, axis=-1, *, descending=False, stable=None, nans='last', order='numpy', dtype=None, threads=None, \
-        memory_limit=None, engine='auto')"
+    signature = (keys, axis=-1, *, descending=Each::All(false), stable=None, nans="last",
+        nulls=Each::All("last".to_owned()), order="numpy", dtype=None, threads=None, memory_limit=None, engine="auto"),
+    text_signature = "(keys, axis=-1, *, descending=False, stable=None, nans='last', nulls='last', order='numpy', dtype=None, \
+        threads=None, memory_limit=None, engine='auto')"
 )]
 #[allow(clippy::too_many_arguments)]
 pub fn lexsort<'py>(
@@ -42,6 +44,7 @@ pub fn lexsort<'py>(
     descending: Each<bool>,
     stable: Option<bool>,
     nans: &str,
+    nulls: Each<String>,
     order: &str,
     dtype: Option<&Bound<'py, PyAny>>,
     threads: Option<Count>,
@@ -55,7 +58,7 @@ pub fn lexsort<'py>(
     let Some(last) = keys.last() else {
         return Err(PyTypeError::new_err("lexsort needs at least one key; give a sequence of keys"));
     };
-    let descending = descending.of("descending", keys.len())?;
+    let choices = options.of_columns(descending, nulls, keys.len())?;
     let shape = last.shape();
     if let Some(other) = keys.iter().map(Keys::shape).find(|other| *other != shape) {
         return Err(PyValueError::new_err(format!(
@@ -80,11 +83,10 @@ pub fn lexsort<'py>(
     if lanes > 1 {
         columns.push(columns::of_segments(Segments::Length(shape[axis]), n)?);
     }
-    for (key, descending) in keys.iter().zip(descending).rev() {
-        let options = Options { descending, ..options.clone() };
+    for (key, options) in keys.iter().zip(&choices).rev() {
         match key {
-            Keys::Array(array) => columns.append(columns_along(array, axis, &options)?),
-            Keys::Arrow(..) => columns.append(key.columns(py, &options, false)?),
+            Keys::Array(array) => columns.append(columns_along(array, axis, options)?),
+            Keys::Arrow(..) => columns.append(key.columns(py, options)?),
         }
     }
     let results = array::lanes(&result, axis);

@@ -23,6 +23,7 @@ mod merge;
 mod numbers;
 mod options;
 mod pairs;
+mod pandas;
 mod report;
 mod segments;
 mod sort;

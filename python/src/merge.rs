@@ -1,5 +1,8 @@
 //! `merge` and `is_sorted`.
 
+use std::fmt::Display;
+
+use arrow_array::ArrayRef;
 use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -12,73 +15,157 @@ use crate::buffer::Buffer;
 use crate::call::run;
 use crate::columns::{self, Columns, columns_along};
 use crate::errors::Failure;
-use crate::input::{Input, Keys, refused};
+use crate::input::{Input, Keys, library, not_on_gpu};
 use crate::kind::{self, Leaf};
 use crate::lanes::Lanes;
 use crate::numbers::Numbers;
-use crate::options::{Count, Given, Options};
+use crate::options::{Count, Each, Given, Options};
+use crate::sort::sort_other;
+use crate::{arrow, table};
 
 /// Keys that are compared with their neighbours at a time.
 const STRETCH: usize = 1 << 13;
 
-/// Merges sorted arrays into one. Of equal elements, those of earlier arrays come first.
+/// Merges sorted arrays or tables into one. Of equal elements, those of earlier arrays come first.
 ///
-/// ``arrays`` is a sequence of one-dimensional arrays of one type. They are copied to the result, which is then sorted: the
-/// library finds the sorted runs, and merges them where that is faster than a sort. Takes the other arguments of :func:`sort`,
-/// and raises as it does; ``ValueError`` if an array is not sorted.
+/// arrays
+///     A sequence of one-dimensional arrays of one type and one library: NumPy arrays, Arrow arrays, series of pandas or polars,
+///     indices or extension arrays of pandas; or of tables, as :func:`sort_by` takes them.
+/// by
+///     For tables: the name of a column, or a list of names. ``descending`` and ``nulls`` are then for all columns or for each.
+///
+/// The arrays are copied to the result, which is then sorted: the library finds the sorted runs, and merges them where that is
+/// faster than a sort. Takes the other arguments of :func:`sort`, and raises as it does; ``ValueError`` if an array is not sorted.
 ///
 /// >>> import numpy as np, sortie
 /// >>> sortie.merge([np.array([1, 4]), np.array([2, 3, 9])])
 /// array([1, 2, 3, 4, 9])
 #[pyfunction]
 #[pyo3(
-    signature = (arrays, *, descending=false, nans="last", order="numpy", threads=None, memory_limit=None, engine="auto")
+    signature = (arrays, by=None, *, descending=Each::All(false), nans="last", nulls=Each::All("last".to_owned()), order="numpy",
+        threads=None, memory_limit=None, engine="auto"),
+    text_signature = "(arrays, by=None, *, descending=False, nans='last', nulls='last', order='numpy', threads=None, \
+        memory_limit=None, engine='auto')"
 )]
+#[allow(clippy::too_many_arguments)]
 pub fn merge<'py>(
     arrays: &Bound<'py, PyAny>,
-    descending: bool,
+    by: Option<&Bound<'py, PyAny>>,
+    descending: Each<bool>,
     nans: &str,
+    nulls: Each<String>,
     order: &str,
     threads: Option<Count>,
     memory_limit: Option<Count>,
     engine: &str,
-) -> PyResult<Array<'py>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let stable = Some(true);
-    let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
-    let mut sources = Vec::new();
-    for (i, object) in arrays.try_iter()?.enumerate() {
-        let array = match Input::of(&object?)? {
-            Input::Array(array) => array,
-            other => return Err(refused("merge", &other)),
-        };
-        if array.ndim() != 1 {
+    let options = Given { descending: false, stable, nans, threads, memory_limit, engine }.ordered(order)?;
+    let arrays = arrays.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    if arrays.is_empty() {
+        return Err(PyTypeError::new_err("merge needs at least one array; give a sequence of arrays"));
+    }
+    if let Some(by) = by {
+        return table::merged(&arrays, by, descending, nulls, &options);
+    }
+    let choices = options.of_columns(descending, nulls, 1)?;
+    let options = &choices[0];
+    for (i, array) in arrays.iter().enumerate() {
+        let keys = Keys::read(column(array)?)?;
+        if keys.shape().len() != 1 {
             return Err(PyValueError::new_err(format!(
                 "array {i} has {} dimensions; give one-dimensional arrays",
-                array.ndim()
+                keys.shape().len()
             )));
         }
-        if !in_order(&array, 0, &options)? {
+        if !are_in_order(array.py(), &keys, options)? {
             return Err(PyValueError::new_err(format!(
-                "array {i} is not sorted in the order that was asked for; sort it, or sort np.concatenate(arrays)"
+                "array {i} is not sorted in the order that was asked for; sort it with sortie.sort"
             )));
         }
-        sources.push(array);
     }
-    let Some(first) = sources.first() else {
-        return Err(PyTypeError::new_err("merge needs at least one array; give a sequence of arrays"));
-    };
-    if let Some(other) = sources.iter().find(|array| !array.dtype().is_equiv_to(&first.dtype())) {
-        return Err(PyTypeError::new_err(format!(
-            "arrays of {} and {} cannot be merged; convert them to one type",
-            first.dtype(),
-            other.dtype()
-        )));
+    let merged = concatenated(&arrays)?;
+    match Input::of(&merged)? {
+        Input::Array(_) => {
+            along::sort(array::writable("the result", &merged)?, 0, options, None, 0)?;
+            Ok(merged)
+        }
+        other => sort_other(other, None, options),
     }
-    let py = arrays.py();
-    let merged = array::numpy(py)?.call_method1(intern!(py, "concatenate"), (&sources,))?;
-    let merged = array::writable("the result", &merged)?;
-    along::sort(merged, 0, &options, None, 0)?;
-    Ok(merged.clone())
+}
+
+/// What an array to merge is.
+fn column<'py>(array: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
+    match Input::of(array)? {
+        Input::Arrow(data) if data.hasattr(intern!(data.py(), "columns"))? => {
+            Err(PyTypeError::new_err("tables are merged by their columns; name them with by="))
+        }
+        Input::Gpu(_) => Err(not_on_gpu()),
+        input => Ok(input),
+    }
+}
+
+/// Columns of one type, one after the other.
+pub fn concatenated<'py>(columns: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    let py = columns[0].py();
+    let (mut arrays, mut series, mut imported) = (Vec::new(), Vec::new(), Vec::new());
+    for each in columns {
+        match column(each)? {
+            Input::Array(array) => arrays.push(array),
+            Input::Series(column) => series.push(column),
+            Input::Arrow(data) => imported.push(arrow::imported(&data)?),
+            Input::Gpu(_) => return Err(not_on_gpu()),
+        }
+    }
+    if arrays.len() == columns.len() {
+        if let Some(other) = arrays.iter().find(|array| !array.dtype().is_equiv_to(&arrays[0].dtype())) {
+            return Err(of_types(&arrays[0].dtype(), &other.dtype()));
+        }
+        return array::numpy(py)?.call_method1(intern!(py, "concatenate"), (arrays,));
+    }
+    if series.len() == columns.len() {
+        return concatenated_series(series);
+    }
+    if imported.len() < columns.len() {
+        return Err(PyTypeError::new_err(
+            "arrays of different libraries cannot be merged; convert them to one",
+        ));
+    }
+    let field = imported[0].field.clone();
+    if let Some(other) = imported.iter().find(|other| other.field.data_type() != field.data_type()) {
+        return Err(of_types(&field.data_type().to_string(), &other.field.data_type().to_string()));
+    }
+    let chunks: Vec<ArrayRef> = imported.into_iter().map(|imported| imported.values).collect();
+    arrow::joined(&columns[0], &chunks, field)
+}
+
+fn concatenated_series(series: Vec<Bound<'_, PyAny>>) -> PyResult<Bound<'_, PyAny>> {
+    let first = &series[0];
+    let (py, package) = (first.py(), library(first)?);
+    let (class, dtype) = (first.get_type(), first.getattr(intern!(py, "dtype"))?);
+    for other in &series {
+        let of_other = other.getattr(intern!(py, "dtype"))?;
+        if !of_other.eq(&dtype)? {
+            return Err(of_types(&dtype, &of_other));
+        }
+        if library(other)? != package {
+            return Err(PyTypeError::new_err(
+                "arrays of different libraries cannot be merged; convert them to one",
+            ));
+        }
+    }
+    if package == "pandas" && first.hasattr(intern!(py, "_concat_same_type"))? {
+        // Extension arrays. The name is part of the interface for them, which pandas documents.
+        return class.call_method1(intern!(py, "_concat_same_type"), (series,));
+    }
+    if package == "pandas" && !first.hasattr(intern!(py, "iloc"))? {
+        return first.call_method1(intern!(py, "append"), (series[1..].to_vec(),));
+    }
+    py.import(package)?.call_method1(intern!(py, "concat"), (series,))
+}
+
+fn of_types(one: &impl Display, other: &impl Display) -> PyErr {
+    PyTypeError::new_err(format!("arrays of {one} and {other} cannot be merged; convert them to one type"))
 }
 
 /// Whether an array is sorted along an axis: all rows of it, if it has several.
@@ -93,31 +180,41 @@ pub fn merge<'py>(
 /// False
 #[pyfunction]
 #[pyo3(
-    signature = (a, axis=Some(-1), *, descending=false, nans="last", order="numpy", threads=None, memory_limit=None),
-    text_signature = "(a, axis=-1, *, descending=False, nans='last', order='numpy', threads=None, memory_limit=None)"
+    signature = (a, axis=Some(-1), *, descending=false, nans="last", nulls="last", order="numpy", threads=None,
+        memory_limit=None),
+    text_signature = "(a, axis=-1, *, descending=False, nans='last', nulls='last', order='numpy', threads=None, \
+        memory_limit=None)"
 )]
+#[allow(clippy::too_many_arguments)]
 pub fn is_sorted(
     a: &Bound<'_, PyAny>,
     axis: Option<isize>,
     descending: bool,
     nans: &str,
+    nulls: &str,
     order: &str,
     threads: Option<Count>,
     memory_limit: Option<Count>,
 ) -> PyResult<bool> {
     let (stable, engine) = (Some(true), "cpu");
     let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
+    let options = options.with_nulls(nulls)?;
     match Keys::of(a)? {
         Keys::Array(array) => {
             let array = if axis.is_none() { array::flattened(&array)? } else { array };
             in_order(&array, axis_of(&array, axis.unwrap_or(-1))?, &options)
         }
-        keys => {
-            let columns = keys.columns(a.py(), &options, false)?;
-            let n = keys.len();
-            run(a.py(), &options, n, columns.bytes(), || stays(&columns, n, &options))
-        }
+        keys => are_in_order(a.py(), &keys, &options),
     }
+}
+
+/// Whether keys of one dimension are sorted.
+fn are_in_order(py: Python<'_>, keys: &Keys<'_>, options: &Options) -> PyResult<bool> {
+    if let Keys::Array(array) = keys {
+        return in_order(array, 0, options);
+    }
+    let (columns, n) = (keys.columns(py, options)?, keys.len());
+    run(py, options, n, columns.bytes(), || stays(&columns, n, options))
 }
 
 /// Whether an array is sorted along an axis.

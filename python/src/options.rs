@@ -28,6 +28,8 @@ pub struct Options {
     /// `None` lets each function choose.
     pub stable: Option<bool>,
     pub nans_first: bool,
+    /// Nulls go last, unless [`Options::with_nulls`] says otherwise.
+    pub nulls_first: bool,
     pub ordering: Ordering,
     pub threads: Option<usize>,
     pub memory_limit: Option<u64>,
@@ -93,11 +95,7 @@ impl Given<'_> {
                 )));
             }
         };
-        let nans_first = match self.nans {
-            "last" => false,
-            "first" => true,
-            other => return Err(no_position("nans", other)),
-        };
+        let nans_first = is_first("nans", self.nans)?;
         if nans_first && ordering == Ordering::Arrow {
             return Err(PyValueError::new_err(
                 "order \"arrow\" puts NaNs where their sign says; choose order \"numpy\" or \"total\" for nans=\"first\"",
@@ -115,6 +113,7 @@ impl Given<'_> {
             descending: self.descending,
             stable: self.stable,
             nans_first,
+            nulls_first: false,
             ordering,
             threads,
             memory_limit: self.memory_limit.map(|limit| limit.0),
@@ -141,12 +140,39 @@ impl Given<'_> {
     }
 }
 
-/// The error for a position of NaNs or nulls that does not exist.
-pub fn no_position(what: &str, other: &str) -> PyErr {
-    PyValueError::new_err(format!("{what} is {other:?}; choose \"last\" or \"first\""))
+/// Whether NaNs or nulls go first.
+fn is_first(what: &str, position: &str) -> PyResult<bool> {
+    match position {
+        "last" => Ok(false),
+        "first" => Ok(true),
+        other => Err(PyValueError::new_err(format!("{what} is {other:?}; choose \"last\" or \"first\""))),
+    }
 }
 
 impl Options {
+    /// The same choices, with nulls at this position.
+    pub fn with_nulls(self, position: &str) -> PyResult<Options> {
+        Ok(Options { nulls_first: is_first("nulls", position)?, ..self })
+    }
+
+    /// The choices for each of so many columns.
+    pub fn of_columns(
+        &self,
+        descending: Each<bool>,
+        nulls: Each<String>,
+        columns: usize,
+    ) -> PyResult<Vec<Options>> {
+        let (descending, nulls) = (descending.of("descending", columns)?, nulls.of("nulls", columns)?);
+        let choices = descending.into_iter().zip(nulls);
+        choices.map(|(descending, nulls)| Options { descending, ..self.clone() }.with_nulls(&nulls)).collect()
+    }
+
+    /// The choices for values within values, such as elements of lists: they are compared in ascending order, and a descending
+    /// sort reverses the result, so that NaNs go to the other end.
+    pub fn within(&self) -> Options {
+        Options { descending: false, nans_first: self.nans_first != self.descending, ..self.clone() }
+    }
+
     /// A builder with the choices that hold for every kind of key, for a call that holds so many bytes of scratch already.
     pub fn builder(&self, held: usize) -> Result<SorterBuilder, Failure> {
         let mut builder = Sorter::builder().engine(self.engine);

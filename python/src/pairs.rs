@@ -1,5 +1,6 @@
 //! `sort_pairs` and `sort_pairs_inplace`.
 
+use arrow_array::Array as _;
 use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -11,15 +12,18 @@ use crate::array::{self, Array};
 use crate::buffer::Buffer;
 use crate::call::run;
 use crate::gpu::{self, GpuArray};
-use crate::input::{Input, refused};
+use crate::indices::Indices;
+use crate::input::{Input, Keys};
 use crate::kind::{self, Kind};
 use crate::numbers::{Numbers, permute};
 use crate::options::{Count, Given, Options};
+use crate::sort::sorted_indices;
+use crate::table::rearranged;
 
 /// Sorts keys, and moves the rows of each value array with them. Returns sorted copies, the keys first.
 ///
 /// ``keys`` has one dimension. Each of ``values`` has as many rows, in any number of dimensions, and any type, Python objects
-/// included. Stable, unless ``stable=False``. One array of values without gaps moves with its keys; for several arrays, the
+/// included. Arrow arrays, series, and indices and extension arrays of pandas stay what they are; nulls go last. Stable, unless ``stable=False``. One array of values without gaps moves with its keys; for several arrays, the
 /// indices of the keys are sorted. Takes the other arguments of :func:`sort`, and raises as it does.
 ///
 /// >>> import numpy as np, sortie
@@ -52,12 +56,21 @@ pub fn sort_pairs<'py>(
         sorted.extend(values.into_iter().map(|value| value.object));
         return PyTuple::new(py, sorted);
     }
-    let copy = |object: Bound<'py, PyAny>| match Input::of(&object)? {
-        Input::Array(array) => array::copied_in_c_order(&array),
-        other => Err(refused("sort_pairs", &other)),
-    };
-    let keys = copy(keys.clone())?;
-    let values = values.iter().map(copy).collect::<PyResult<Vec<_>>>()?;
+    let inputs = std::iter::once(keys.clone())
+        .chain(values)
+        .map(|object| Input::of(&object))
+        .collect::<PyResult<Vec<_>>>()?;
+    let arrays: Option<Vec<&Array<'py>>> = inputs
+        .iter()
+        .map(|input| match input {
+            Input::Array(array) => Some(array),
+            _ => None,
+        })
+        .collect();
+    let Some(arrays) = arrays else { return by_indices(keys, values, &options) };
+    let mut copies = arrays.into_iter().map(array::copied_in_c_order);
+    let keys = copies.next().expect("the keys are the first")?;
+    let values = copies.collect::<PyResult<Vec<_>>>()?;
     together(&keys, &values, &options)?;
     let mut sorted = vec![keys];
     sorted.extend(values);
@@ -119,6 +132,32 @@ fn on_gpu<'py>(
     Ok(Some((keys, values)))
 }
 
+/// Sorts keys, and picks the rows of each value, where not all are NumPy arrays.
+fn by_indices<'py>(
+    keys: &Bound<'py, PyAny>,
+    values: &Bound<'py, PyTuple>,
+    options: &Options,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = keys.py();
+    let order = sorted_indices(py, &Keys::of(keys)?, options)?;
+    let indices = Indices::of(py, None)?.written(py, &order)?;
+    let mut sorted = vec![rearranged(keys, &indices, &order)?];
+    for (i, value) in values.iter().enumerate() {
+        let rows = value.len()?;
+        if rows != order.len() {
+            return Err(rows_differ(i, rows, order.len()));
+        }
+        sorted.push(rearranged(&value, &indices, &order)?);
+    }
+    PyTuple::new(py, sorted)
+}
+
+fn rows_differ(i: usize, rows: usize, n: usize) -> PyErr {
+    PyValueError::new_err(format!(
+        "values {i} have {rows} rows, but there are {n} keys; give both the same length"
+    ))
+}
+
 /// Sorts keys and values in place.
 fn together(keys: &Array<'_>, values: &[Array<'_>], options: &Options) -> PyResult<()> {
     let (py, n) = (keys.py(), keys.len());
@@ -136,9 +175,7 @@ fn together(keys: &Array<'_>, values: &[Array<'_>], options: &Options) -> PyResu
                 )));
             }
             Some(&rows) if rows != n => {
-                return Err(PyValueError::new_err(format!(
-                    "values {i} have {rows} rows, but there are {n} keys; give both the same length"
-                )));
+                return Err(rows_differ(i, rows, n));
             }
             Some(_) => {}
         }

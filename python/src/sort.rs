@@ -18,8 +18,9 @@ use crate::{along, arrow, columns};
 
 /// Returns a sorted copy.
 ///
-/// ``a`` is a NumPy array or what NumPy makes one of, an Arrow array, or a series of pandas or polars. Arrow arrays of pyarrow
-/// and series stay what they are; other Arrow data becomes an object with the Arrow PyCapsule interface. Their nulls go last.
+/// ``a`` is a NumPy array or what NumPy makes one of, an Arrow array, a series of pandas or polars, or an index or extension array
+/// of pandas. Arrow arrays of pyarrow, series and what pandas has stay what they are; other Arrow data becomes an object with the
+/// Arrow PyCapsule interface. If offsets of 32 bits do not suffice for the result, it is in several chunks.
 /// Arrays of torch, CuPy, Numba and JAX on a GPU are sorted there, and the call does not wait.
 ///
 /// axis
@@ -29,7 +30,10 @@ use crate::{along, arrow, columns};
 /// stable
 ///     ``True`` gives the result of ``np.sort(kind="stable")`` bit for bit: zeros of both signs and NaNs keep their order.
 /// nans
-///     ``"last"`` or ``"first"``, in both directions. NaT counts as NaN.
+///     ``"last"`` or ``"first"``, in both directions, also within lists and structs. NaT counts as NaN.
+/// nulls
+///     ``"last"`` or ``"first"``, in both directions, also within lists and structs, for Arrow data and what pandas calls NA.
+///     NumPy arrays have no nulls.
 /// order
 ///     ``"numpy"``: -0.0 equals 0.0, and all NaNs are equal. ``"total"``: -0.0 before 0.0, NaNs by their bits. ``"arrow"``: the
 ///     totalOrder of IEEE 754. For a structured array, a field or a list of fields by which to sort first, as in ``np.sort``.
@@ -54,10 +58,10 @@ use crate::{along, arrow, columns};
 ///        [2, 1]])
 #[pyfunction]
 #[pyo3(
-    signature = (a, axis=Some(-1), *, descending=false, stable=None, nans="last", order=None, out=None, threads=None,
-        memory_limit=None, engine="auto"),
-    text_signature = "(a, axis=-1, *, descending=False, stable=None, nans='last', order='numpy', out=None, threads=None, \
-        memory_limit=None, engine='auto')"
+    signature = (a, axis=Some(-1), *, descending=false, stable=None, nans="last", nulls="last", order=None, out=None,
+        threads=None, memory_limit=None, engine="auto"),
+    text_signature = "(a, axis=-1, *, descending=False, stable=None, nans='last', nulls='last', order='numpy', out=None, \
+        threads=None, memory_limit=None, engine='auto')"
 )]
 #[allow(clippy::too_many_arguments)]
 pub fn sort<'py>(
@@ -66,6 +70,7 @@ pub fn sort<'py>(
     descending: bool,
     stable: Option<bool>,
     nans: &str,
+    nulls: &str,
     order: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
     threads: Option<Count>,
@@ -74,6 +79,7 @@ pub fn sort<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (options, fields) =
         Given { descending, stable, nans, threads, memory_limit, engine }.ordered_by(order)?;
+    let options = options.with_nulls(nulls)?;
     let array = match Input::of(a)? {
         Input::Array(array) => array,
         other => {
@@ -191,10 +197,10 @@ fn sort_to<'py>(
 /// array([1, 0], dtype=uint32)
 #[pyfunction]
 #[pyo3(
-    signature = (a, axis=Some(-1), *, descending=false, stable=None, nans="last", order=None, dtype=None, threads=None,
-        memory_limit=None, engine="auto"),
-    text_signature = "(a, axis=-1, *, descending=False, stable=None, nans='last', order='numpy', dtype=None, threads=None, \
-        memory_limit=None, engine='auto')"
+    signature = (a, axis=Some(-1), *, descending=false, stable=None, nans="last", nulls="last", order=None, dtype=None,
+        threads=None, memory_limit=None, engine="auto"),
+    text_signature = "(a, axis=-1, *, descending=False, stable=None, nans='last', nulls='last', order='numpy', dtype=None, \
+        threads=None, memory_limit=None, engine='auto')"
 )]
 #[allow(clippy::too_many_arguments)]
 pub fn argsort<'py>(
@@ -203,6 +209,7 @@ pub fn argsort<'py>(
     descending: bool,
     stable: Option<bool>,
     nans: &str,
+    nulls: &str,
     order: Option<&Bound<'py, PyAny>>,
     dtype: Option<&Bound<'py, PyAny>>,
     threads: Option<Count>,
@@ -211,6 +218,7 @@ pub fn argsort<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (options, fields) =
         Given { descending, stable, nans, threads, memory_limit, engine }.ordered_by(order)?;
+    let options = options.with_nulls(nulls)?;
     let indices = Indices::of(a.py(), dtype)?;
     let input = Input::of(a)?;
     if let Input::Gpu(array) = &input {
@@ -238,13 +246,17 @@ pub fn argsort<'py>(
 }
 
 /// The indices that sort keys of one dimension.
-fn sorted_indices(py: Python<'_>, keys: &Keys<'_>, options: &Options) -> PyResult<UInt32Array> {
-    let (columns, n) = (keys.columns(py, options, false)?, keys.len());
+pub fn sorted_indices(py: Python<'_>, keys: &Keys<'_>, options: &Options) -> PyResult<UInt32Array> {
+    let (columns, n) = (keys.columns(py, options)?, keys.len());
     run(py, options, n, columns.bytes(), || columns::indices(&columns, n, options, 0))
 }
 
 /// Sorts what is not a NumPy array.
-fn sort_other<'py>(input: Input<'py>, axis: Option<isize>, options: &Options) -> PyResult<Bound<'py, PyAny>> {
+pub fn sort_other<'py>(
+    input: Input<'py>,
+    axis: Option<isize>,
+    options: &Options,
+) -> PyResult<Bound<'py, PyAny>> {
     if let Input::Gpu(array) = &input {
         return gpu::sort(array, axis, options);
     }

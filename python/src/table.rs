@@ -1,29 +1,28 @@
 //! `sort_by`: tables of NumPy, Arrow, pandas and polars, by several columns.
 
-use std::sync::Arc;
-
-use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
-use arrow_schema::{Schema, SchemaRef};
-use arrow_select::concat::concat_batches;
+use arrow_array::{Array as _, ArrayRef, RecordBatch, UInt32Array};
+use arrow_schema::{DataType, SchemaRef};
 use arrow_select::take::take;
 use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PySlice, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PySlice, PyString, PyTuple};
 use pyo3_arrow::input::AnyRecordBatch;
 use pyo3_arrow::{PyRecordBatch, PyTable};
 use rayon::prelude::*;
+use sortie_arrow::chunks;
 
 use crate::array::{self, Array};
 use crate::arrow;
 use crate::buffer;
-use crate::call::run;
+use crate::call::{caught, caught_attached, run};
 use crate::columns::{self, Columns};
-use crate::errors::{Failure, of_arrow};
+use crate::errors::Failure;
 use crate::indices::Indices;
 use crate::input::{Input, Keys, is_lazy, lazy, library, not_on_gpu, picked};
-use crate::options::{Count, Each, Given, Options, no_position};
+use crate::merge::concatenated;
+use crate::options::{Count, Each, Given, Options};
 
 /// Returns a table whose rows are sorted by columns, the first of which is the most significant.
 ///
@@ -67,28 +66,34 @@ pub fn sort_by<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Given { descending: false, stable, nans, threads, memory_limit, engine }.ordered(order)?;
     let table = Table::of(table)?;
-    let by = table.named(by)?;
-    if by.is_empty() {
-        return Err(PyValueError::new_err("by names no column; name at least one"));
-    }
-    let directions = descending.of("descending", by.len())?;
-    let nulls_first = nulls.of("nulls", by.len())?.into_iter().map(|place| match place.as_str() {
-        "last" => Ok(false),
-        "first" => Ok(true),
-        other => Err(no_position("nulls", other)),
-    });
-    let nulls_first = nulls_first.collect::<PyResult<Vec<_>>>()?;
-    let by: Vec<By> = by
-        .into_iter()
-        .zip(directions)
-        .zip(nulls_first)
-        .map(|((column, descending), nulls_first)| By {
-            column,
-            options: Options { descending, ..options.clone() },
-            nulls_first,
-        })
-        .collect();
+    let by = table.by(by, descending, nulls, &options)?;
     table.sorted(&by, &options)
+}
+
+/// Merges tables that are sorted by columns into one.
+pub fn merged<'py>(
+    tables: &[Bound<'py, PyAny>],
+    by: &Bound<'py, PyAny>,
+    descending: Each<bool>,
+    nulls: Each<String>,
+    options: &Options,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = by.py();
+    let tables: Vec<Table<'_>> = tables.iter().map(Table::of).collect::<PyResult<_>>()?;
+    let by = tables[0].by(by, descending, nulls, options)?;
+    for (i, table) in tables.iter().enumerate() {
+        if !PyList::new(py, &table.names)?.eq(PyList::new(py, &tables[0].names)?)? {
+            return Err(PyValueError::new_err(format!(
+                "table {i} has other columns than the first; give all the same, in the same order"
+            )));
+        }
+        if !table.order(py, &by, options)?.values().is_sorted() {
+            return Err(PyValueError::new_err(format!(
+                "table {i} is not sorted in the order that was asked for; sort it with sortie.sort_by"
+            )));
+        }
+    }
+    Table::concatenated(tables)?.sorted(&by, options)
 }
 
 /// A column to sort by.
@@ -96,7 +101,6 @@ struct By {
     /// Its position in the table.
     column: usize,
     options: Options,
-    nulls_first: bool,
 }
 
 /// A table, and the names of its columns.
@@ -154,6 +158,82 @@ impl<'py> Table<'py> {
         Ok(Table { kind: Kind::Arrow(table.clone(), batches), names })
     }
 
+    /// Tables of one kind with the same columns, one below the other.
+    fn concatenated(tables: Vec<Table<'py>>) -> PyResult<Table<'py>> {
+        let mut tables = tables.into_iter();
+        let mut first = tables.next().expect("there is at least one table");
+        match &mut first.kind {
+            Kind::Dictionary(columns) => {
+                let all: Vec<_> = std::iter::once(Ok(columns.clone()))
+                    .chain(tables.map(|table| match table.kind {
+                        Kind::Dictionary(columns) => Ok(columns),
+                        _ => Err(other_kind()),
+                    }))
+                    .collect::<PyResult<_>>()?;
+                let joined = PyDict::new(columns.py());
+                for name in &first.names {
+                    let parts = all.iter().map(|columns| columns.as_any().get_item(name));
+                    joined.set_item(name, concatenated(&parts.collect::<PyResult<Vec<_>>>()?)?)?;
+                }
+                *columns = joined;
+            }
+            Kind::Structured(array) => {
+                let mut all = vec![array.clone().into_any()];
+                for table in tables {
+                    let Kind::Structured(array) = table.kind else { return Err(other_kind()) };
+                    all.push(array.into_any());
+                }
+                *array = concatenated(&all)?.cast_into()?;
+            }
+            Kind::Frame(frame) => {
+                let (py, package) = (frame.py(), library(frame)?);
+                let dtypes = |frame: &Bound<'py, PyAny>| {
+                    let dtypes = frame.getattr(intern!(py, "dtypes"))?.try_iter()?;
+                    PyList::new(py, dtypes.collect::<PyResult<Vec<_>>>()?)
+                };
+                let mut all = vec![frame.clone()];
+                for table in tables {
+                    match table.kind {
+                        Kind::Frame(other) if library(&other)? == package => {
+                            if !dtypes(&other)?.eq(dtypes(&*frame)?)? {
+                                return Err(other_types());
+                            }
+                            all.push(other);
+                        }
+                        _ => return Err(other_kind()),
+                    }
+                }
+                *frame = py.import(package)?.call_method1(intern!(py, "concat"), (all,))?;
+            }
+            Kind::Arrow(_, Batches { batches, schema, .. }) => {
+                for table in tables {
+                    let Kind::Arrow(_, other) = table.kind else { return Err(other_kind()) };
+                    if other.schema.fields() != schema.fields() {
+                        return Err(other_types());
+                    }
+                    batches.extend(other.batches);
+                }
+            }
+        }
+        Ok(first)
+    }
+
+    /// The columns to sort by, and how.
+    fn by(
+        &self,
+        by: &Bound<'py, PyAny>,
+        descending: Each<bool>,
+        nulls: Each<String>,
+        options: &Options,
+    ) -> PyResult<Vec<By>> {
+        let by = self.named(by)?;
+        if by.is_empty() {
+            return Err(PyValueError::new_err("by names no column; name at least one"));
+        }
+        let choices = options.of_columns(descending, nulls, by.len())?;
+        Ok(by.into_iter().zip(choices).map(|(column, options)| By { column, options }).collect())
+    }
+
     /// The positions of the columns that are named. A tuple is one name, if there is such a column.
     fn named(&self, by: &Bound<'py, PyAny>) -> PyResult<Vec<usize>> {
         let is_one = by.is_instance_of::<PyString>()
@@ -202,41 +282,40 @@ impl<'py> Table<'py> {
 
     fn sorted(&self, by: &[By], options: &Options) -> PyResult<Bound<'py, PyAny>> {
         match &self.kind {
-            Kind::Dictionary(columns) => {
-                let values: Vec<_> = columns.values().iter().collect();
-                let order = self.order(columns.py(), by, options, |column| Ok(values[column].clone()))?;
-                of_columns(columns, &order)
-            }
+            Kind::Dictionary(columns) => of_columns(columns, &self.order(columns.py(), by, options)?),
             Kind::Structured(array) => {
                 let py = array.py();
-                let order = self.order(py, by, options, |column| array.get_item(&self.names[column]))?;
-                let indices = Indices::of(py, None)?.written(py, &order)?;
+                let indices = Indices::of(py, None)?.written(py, &self.order(py, by, options)?)?;
                 array.call_method1(intern!(py, "take"), (indices,))
             }
             Kind::Frame(frame) => {
                 let py = frame.py();
-                let is_pandas = library(frame)? == "pandas";
-                let order = self.order(py, by, options, |column| match is_pandas {
-                    true => frame.getattr(intern!(py, "iloc"))?.get_item((PySlice::full(py), column)),
-                    false => frame.call_method1(intern!(py, "to_series"), (column,)),
-                })?;
+                let order = self.order(py, by, options)?;
                 picked(frame, &Indices::of_library(frame)?.written(py, &order)?)
             }
             Kind::Arrow(table, batches) => of_arrow_data(table, batches, by, options),
         }
     }
 
-    /// The indices that sort rows by columns, which `column` finds by their positions.
-    fn order(
-        &self,
-        py: Python<'py>,
-        by: &[By],
-        options: &Options,
-        column: impl Fn(usize) -> PyResult<Bound<'py, PyAny>>,
-    ) -> PyResult<UInt32Array> {
+    /// The keys of a column.
+    fn keys(&self, py: Python<'py>, column: usize) -> PyResult<Keys<'py>> {
+        let values = match &self.kind {
+            Kind::Dictionary(columns) => columns.as_any().get_item(&self.names[column])?,
+            Kind::Structured(array) => array.get_item(&self.names[column])?,
+            Kind::Frame(frame) if library(frame)? == "pandas" => {
+                frame.getattr(intern!(py, "iloc"))?.get_item((PySlice::full(py), column))?
+            }
+            Kind::Frame(frame) => frame.call_method1(intern!(py, "to_series"), (column,))?,
+            Kind::Arrow(_, batches) => return batches.keys(py, column),
+        };
+        Keys::of(&values)
+    }
+
+    /// The indices that sort rows by columns.
+    fn order(&self, py: Python<'py>, by: &[By], options: &Options) -> PyResult<UInt32Array> {
         let (mut columns, mut rows) = (Columns::default(), None);
         for by in by {
-            let keys = Keys::of(&column(by.column)?)?;
+            let keys = self.keys(py, by.column)?;
             let expected = *rows.get_or_insert(keys.len());
             if keys.len() != expected {
                 return Err(PyValueError::new_err(format!(
@@ -245,7 +324,7 @@ impl<'py> Table<'py> {
                     keys.len()
                 )));
             }
-            columns.append(keys.columns(py, &by.options, by.nulls_first)?);
+            columns.append(keys.columns(py, &by.options)?);
         }
         let rows = rows.unwrap_or(0);
         run(py, options, rows, columns.bytes(), || columns::indices(&columns, rows, options, 0))
@@ -272,7 +351,7 @@ fn of_columns<'py>(columns: &Bound<'py, PyDict>, order: &UInt32Array) -> PyResul
 }
 
 /// The rows of a column that the indices name.
-fn rearranged<'py>(
+pub fn rearranged<'py>(
     column: &Bound<'py, PyAny>,
     indices: &array::Array<'py>,
     order: &UInt32Array,
@@ -283,14 +362,15 @@ fn rearranged<'py>(
         Input::Series(series) => picked(&series, indices),
         Input::Arrow(data) => {
             let imported = arrow::imported(&data)?;
-            arrow::returned(&data, take(&imported.values, order, None).map_err(of_arrow)?, imported.field)
+            let taken = caught(column.py(), || Ok(take(&imported.values, order, None)?))?;
+            arrow::returned(&data, taken, imported.field)
         }
     }
 }
 
 impl Batches {
     fn of(table: &Bound<'_, PyAny>) -> PyResult<Batches> {
-        let data: AnyRecordBatch = table.extract().map_err(|_| {
+        let data: AnyRecordBatch = caught_attached(|| table.extract()).map_err(|_| {
             let name = table.get_type().name().map(|name| name.to_string()).unwrap_or_default();
             PyTypeError::new_err(format!(
                 "{name} is not a table; give a DataFrame, an Arrow table, a structured array or a dictionary of columns"
@@ -300,58 +380,81 @@ impl Batches {
         let (batches, schema) = data.into_table()?.into_inner();
         Ok(Batches { batches, schema, one })
     }
+
+    /// The chunks of a column.
+    fn chunks(&self, column: usize) -> Vec<ArrayRef> {
+        self.batches.iter().map(|batch| batch.column(column).clone()).collect()
+    }
+
+    /// The keys of a column.
+    fn keys<'py>(&self, py: Python<'py>, column: usize) -> PyResult<Keys<'py>> {
+        let field = self.schema.field(column);
+        arrow::check(field.data_type())?;
+        let chunks = self.chunks(column);
+        let keys = match arrow::categories(py, &chunks, field)? {
+            Some(categories) => categories,
+            None => caught(py, || Ok(chunks::join(&chunks, field.data_type())?))?,
+        };
+        let held = if chunks.len() > 1 { keys.get_buffer_memory_size() } else { 0 };
+        Ok(Keys::Arrow(keys, held))
+    }
+}
+
+/// The errors for tables that cannot be merged.
+fn other_kind() -> PyErr {
+    PyTypeError::new_err("tables of different kinds cannot be merged; convert them to one kind")
+}
+
+fn other_types() -> PyErr {
+    PyTypeError::new_err(
+        "tables whose columns have different types cannot be merged; convert them to the same types",
+    )
 }
 
 /// Sorts a table of pyarrow or of others.
 fn of_arrow_data<'py>(
     table: &Bound<'py, PyAny>,
-    Batches { batches, schema, one }: &Batches,
+    batches: &Batches,
     by: &[By],
     options: &Options,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = table.py();
-    let batch = match &batches[..] {
-        [one] => one.clone(),
-        many => py.detach(|| concat_batches(schema, many)).map_err(of_arrow)?,
-    };
+    let (py, Batches { schema, one, .. }) = (table.py(), batches);
     let mut columns = Columns::default();
-    if batches.len() > 1 {
-        columns.hold(batch.get_array_memory_size());
-    }
     for by in by {
-        let field = schema.field(by.column);
-        arrow::check(field.data_type())?;
-        let chunks: Vec<ArrayRef> = batches.iter().map(|batch| batch.column(by.column).clone()).collect();
-        let categories = arrow::categories(py, &chunks, field)?;
-        let keys = categories.unwrap_or_else(|| batch.column(by.column).clone());
-        columns.append(Keys::Arrow(keys, 0).columns(py, &by.options, by.nulls_first)?);
+        columns.append(batches.keys(py, by.column)?.columns(py, &by.options)?);
     }
-    let rows = batch.num_rows();
+    let rows = batches.batches.iter().map(RecordBatch::num_rows).sum();
     let sorted = run(py, options, rows, columns.bytes(), || {
         let (order, report) = columns::indices(&columns, rows, options, 0)?;
-        Ok((taken(&batch, &order)?, report))
+        Ok((batches.taken(&order)?, report))
     })?;
-    let result = if *one {
-        Bound::new(py, PyRecordBatch::new(sorted))?.into_any()
-    } else {
-        Bound::new(py, PyTable::try_new(vec![sorted], schema.clone())?)?.into_any()
+    let result = match &sorted[..] {
+        [batch] if *one => Bound::new(py, PyRecordBatch::new(batch.clone()))?.into_any(),
+        _ => Bound::new(py, PyTable::try_new(sorted, schema.clone())?)?.into_any(),
     };
     if library(table)? != "pyarrow" {
         return Ok(result);
     }
-    let make = if *one { intern!(py, "record_batch") } else { intern!(py, "table") };
+    let is_batch = result.is_instance_of::<PyRecordBatch>();
+    let make = if is_batch { intern!(py, "record_batch") } else { intern!(py, "table") };
     py.import(intern!(py, "pyarrow"))?.call_method1(make, (result,))
 }
 
-/// The rows of a batch that the indices name, each column by a thread of its own.
-fn taken(batch: &RecordBatch, order: &UInt32Array) -> Result<RecordBatch, Failure> {
-    let columns = batch.columns();
-    let one = |column: &ArrayRef| take(column, order, None);
-    let taken: Vec<ArrayRef> = if buffer::in_pool() {
-        columns.par_iter().map(one).collect::<Result<_, _>>()?
-    } else {
-        columns.iter().map(one).collect::<Result<_, _>>()?
-    };
-    let schema: Arc<Schema> = batch.schema();
-    Ok(RecordBatch::try_new(schema, taken)?)
+impl Batches {
+    /// The rows that the indices name, each column by a thread of its own. They are in several batches if offsets of 32 bits do not
+    /// suffice.
+    fn taken(&self, order: &UInt32Array) -> Result<Vec<RecordBatch>, Failure> {
+        let dtypes: Vec<DataType> =
+            self.schema.fields().iter().map(|field| field.data_type().clone()).collect();
+        let one = |column: usize| take(&chunks::join(&self.chunks(column), &dtypes[column])?, order, None);
+        let taken: Vec<ArrayRef> = if buffer::in_pool() {
+            (0..dtypes.len()).into_par_iter().map(one).collect::<Result<_, _>>()?
+        } else {
+            (0..dtypes.len()).map(one).collect::<Result<_, _>>()?
+        };
+        let batches = chunks::split(&taken, &dtypes)?.into_iter();
+        Ok(batches
+            .map(|columns| RecordBatch::try_new(self.schema.clone(), columns))
+            .collect::<Result<_, _>>()?)
+    }
 }

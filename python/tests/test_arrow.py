@@ -113,9 +113,7 @@ def test_many_rows():
 def test_what_needs_numpy_says_so():
     array = pa.array([2, 1])
     for call in (
-        lambda: sortie.sort_pairs(array),
         lambda: sortie.sort_segments(array, 1),
-        lambda: sortie.merge([array]),
         lambda: sortie.sort_inplace(array),
         lambda: sortie.sort(array, out=np.zeros(2)),
     ):

@@ -61,6 +61,23 @@ impl Sorter {
         SorterBuilder::default()
     }
 
+    /// This sorter in the opposite direction. Both share their threads.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), sortie::Error> {
+    /// let sorter = sortie::Sorter::builder().threads(2).build()?;
+    /// let mut keys = [1, 3, 2];
+    /// sorter.reversed().sort(&mut keys)?;
+    /// assert_eq!(keys, [3, 2, 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn reversed(&self) -> Sorter {
+        let descending = !self.choices.order.descending;
+        Sorter { choices: self.choices.clone().descending(descending), pool: self.pool.clone() }
+    }
+
     /// The sorter behind the free functions: every choice at its default.
     pub(crate) fn shared() -> &'static Sorter {
         static SHARED: LazyLock<Sorter> =

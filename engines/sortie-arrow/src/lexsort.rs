@@ -11,7 +11,7 @@ use crate::keys::{Numbers, first_in_order, shortened};
 use crate::pack::{Pack, Words};
 use crate::sorter::{failed, rows};
 use crate::source::Source;
-use crate::types::{can_sort, has_rows};
+use crate::types::has_union;
 use crate::{ArrowSorter, SortColumn, select, ties};
 
 pub(crate) fn lexsort_to_indices(
@@ -26,13 +26,11 @@ pub(crate) fn lexsort_to_indices(
     if columns.iter().any(|column| column.values.len() != rows) {
         return Err(ArrowError::ComputeError("lexical sort columns have different row counts".into()));
     }
-    if let [column] = columns
-        && can_sort(column.values.data_type())
-    {
-        return sorter.sort_to_indices(&column.values, column.options, limit);
-    }
-    if columns.iter().any(|column| !has_rows(column.values.data_type())) {
+    if columns.iter().any(|column| has_union(column.values.data_type())) {
         return arrow_ord::sort::lexsort_to_indices(columns, limit);
+    }
+    if let [column] = columns {
+        return sorter.sort_to_indices(&column.values, column.options, limit);
     }
     let shown = limit.map_or(rows, |limit| limit.min(rows));
     if shown == 0 {

@@ -20,17 +20,17 @@
 //!
 //! - Floats have the totalOrder of IEEE 754: negative NaNs first, -0.0 before 0.0, positive NaNs last.
 //! - Strings and binary values are compared by bytes, lists by their elements and then by length, structs field by field.
-//! - [`SortOptions::nulls_first`] says where nulls go, in both directions. Without options, they go first.
+//! - [`SortOptions::nulls_first`] says where nulls go, in both directions. Without options, they go first. Nulls within lists and
+//!   structs go to the same end.
 //! - A dictionary key that refers to a null value counts as null.
 //!
 //! # Differences from `arrow-ord`
 //!
 //! - Sorts are stable: equal values keep their order, and so do nulls. Results do not depend on threads or engine.
 //! - More types are sorted and ranked: structs, maps, lists of nested types, and dictionaries of any values that can be sorted.
-//!   Nested values are encoded by `arrow-row`.
+//!   Nested values are encoded by `arrow-row`, except for dictionaries of nested values, which become ranks.
 //! - [`sort_to_indices`] refuses unions, as `arrow-ord` does. [`lexsort_to_indices`] passes the call to `arrow-ord` if a column
-//!   has unions or nested types that `arrow-row` cannot encode, such as lists of dictionaries of lists, or if one of several
-//!   columns has dictionaries of nested values. Those sorts are not stable and use one thread.
+//!   has unions. That sort is not stable and uses one thread.
 //! - Indices have 32 bits. An array of more than 2^32 - 1 rows is an error, except for [`sort`] of numbers, booleans and run-end
 //!   encoded arrays.
 //! - If the system refuses the scratch memory of a sort, that is an error. For results and the copies in the table below, the
@@ -72,9 +72,11 @@
 #![warn(missing_docs)]
 
 mod arrow_order;
+pub mod chunks;
 mod indices;
 mod keys;
 mod lexsort;
+pub mod nested;
 mod pack;
 mod rank;
 mod runs;
@@ -162,8 +164,7 @@ pub fn sort_limit(
 /// ```
 ///
 /// # Errors
-/// [`ArrowError::ComputeError`] for unions and for more than 2^32 - 1 values; [`ArrowError::NotYetImplemented`] for nested types
-/// that `arrow-row` cannot encode, such as lists of dictionaries of lists; [`ArrowError::MemoryError`] if the system refuses
+/// [`ArrowError::ComputeError`] for unions and for more than 2^32 - 1 values; [`ArrowError::MemoryError`] if the system refuses
 /// scratch memory.
 pub fn sort_to_indices(
     array: &dyn Array,

@@ -34,15 +34,15 @@ impl ArrowSorter {
     /// - With [`unstable`](SorterBuilder::unstable), sorts need not be stable.
     /// - A memory limit holds for each sort that a call makes with Sortie. It does not count the copies in the table of the
     ///   [crate](crate#time-and-memory).
-    /// - If the builder asks for more than one thread, two pools of that many threads are started, one for each direction.
+    /// - If the builder asks for more than one thread, one pool of that many threads is started, for both directions.
     ///
     /// # Errors
     /// Those of [`SorterBuilder::build`], as [`ArrowError::ExternalError`]. The methods also return those of [`Sorter`]:
     /// [`ArrowError::MemoryError`] if the limit is too low, and [`ArrowError::ExternalError`] for others, such as a GPU that
     /// fails.
     pub fn new(choices: SorterBuilder) -> Result<ArrowSorter, ArrowError> {
-        let facing = |descending| choices.clone().descending(descending).build().map_err(failed);
-        Ok(ArrowSorter { ascending: facing(false)?, descending: facing(true)? })
+        let ascending = choices.descending(false).build().map_err(failed)?;
+        Ok(ArrowSorter { descending: ascending.reversed(), ascending })
     }
 
     /// The sorter behind the free functions.

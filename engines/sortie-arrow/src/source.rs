@@ -1,9 +1,12 @@
 //! What an array is sorted by, in a form from which [`Keys`] can be borrowed.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, downcast_integer_array, downcast_primitive_array};
+use arrow_array::{
+    Array, ArrayRef, UInt32Array, downcast_integer_array, downcast_primitive_array, make_array,
+};
 use arrow_buffer::ArrowNativeType;
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::{ArrowError, DataType, SortOptions};
@@ -11,8 +14,8 @@ use arrow_schema::{ArrowError, DataType, SortOptions};
 use crate::arrow_order::{Code, Native};
 use crate::keys::{Keys, Numbers, Strings};
 use crate::sorter::rows;
-use crate::types::{has_union, is_plain};
-use crate::{ArrowSorter, rank, runs};
+use crate::types::{has_rows, has_union, is_plain};
+use crate::{ArrowSorter, nested, rank, runs};
 
 /// An array, or what replaces it in a sort. Where the array has nulls, keys are arbitrary.
 pub(crate) enum Source<'a> {
@@ -47,9 +50,9 @@ impl<'a> Source<'a> {
             data_type if has_union(data_type) => {
                 Err(ArrowError::ComputeError(format!("Sort not supported for data type {data_type}")))
             }
-            data_type => {
-                let field = SortField::new_with_options(data_type.clone(), inner(options));
-                let array = arrow_array::make_array(array.to_data());
+            _ => {
+                let array = with_rows(&make_array(array.to_data()), options, sorter)?;
+                let field = SortField::new_with_options(array.data_type().clone(), inner(options));
                 Ok(Source::Rows(RowConverter::new(vec![field])?.convert_columns(&[array])?))
             }
         }
@@ -67,6 +70,25 @@ impl<'a> Source<'a> {
             Source::Rows(rows) => strings(rows.num_rows(), of, |i| rows.row(i).data()),
         }
     }
+}
+
+/// The array, or one with its order that `arrow-row` encodes: dictionaries and runs of nested values become ranks.
+pub(crate) fn with_rows(
+    array: &ArrayRef,
+    options: SortOptions,
+    sorter: &ArrowSorter,
+) -> Result<ArrayRef, ArrowError> {
+    let inner = inner(options);
+    let mut ranks = |part: &ArrayRef| match part.data_type() {
+        DataType::Dictionary(_, _) | DataType::RunEndEncoded(_, _) if !has_rows(part.data_type()) => {
+            let Source::Ranks(ranks) = Source::of(part.as_ref(), inner, sorter)? else {
+                unreachable!("values that are nested are ranked")
+            };
+            Ok(Some(Arc::new(UInt32Array::new(ranks.into(), part.logical_nulls())) as ArrayRef))
+        }
+        _ => Ok::<_, ArrowError>(None),
+    };
+    Ok(nested::replace(array, &mut ranks)?.unwrap_or_else(|| array.clone()))
 }
 
 /// The ranks of a dictionary's values. If it has more values than the array has rows, the values themselves, because ranks would

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use arrow_array::{ArrayRef, UInt32Array};
+use arrow_array::{Array, UInt32Array};
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::ArrowError;
 
 use crate::keys::{Strings, first_in_order};
+use crate::source::with_rows;
 use crate::take::take;
 use crate::{ArrowSorter, SortColumn};
 
@@ -29,7 +30,7 @@ pub(crate) fn settle<K: PartialEq>(
     }
     let tied = ties.iter().flat_map(|tie| indices[tie.clone()].iter().copied());
     let tied = UInt32Array::from(tied.collect::<Vec<u32>>());
-    let encoded = encoded(others, &tied)?;
+    let encoded = encoded(others, &tied, sorter)?;
     let (mut start, mut order) = (0, Vec::new());
     for tie in ties {
         let rows = start..start + tie.len();
@@ -52,13 +53,15 @@ fn ties<K: PartialEq>(keys: &[K], shown: usize) -> Vec<Range<usize>> {
 }
 
 /// These rows of the columns, as bytes in their order.
-fn encoded(columns: &[SortColumn], of: &UInt32Array) -> Result<Rows, ArrowError> {
-    let field = |column: &SortColumn| {
-        SortField::new_with_options(column.values.data_type().clone(), column.options.unwrap_or_default())
-    };
-    let taken: Vec<ArrayRef> =
-        columns.iter().map(|column| take(&column.values, of)).collect::<Result<_, _>>()?;
-    RowConverter::new(columns.iter().map(field).collect())?.convert_columns(&taken)
+fn encoded(columns: &[SortColumn], of: &UInt32Array, sorter: &ArrowSorter) -> Result<Rows, ArrowError> {
+    let (mut fields, mut taken) = (Vec::new(), Vec::new());
+    for column in columns {
+        let options = column.options.unwrap_or_default();
+        let rows = with_rows(&take(&column.values, of)?, options, sorter)?;
+        fields.push(SortField::new_with_options(rows.data_type().clone(), options));
+        taken.push(rows);
+    }
+    RowConverter::new(fields)?.convert_columns(&taken)
 }
 
 /// Writes the order of some rows, at least of the first `shown`, to `order`, as positions from the first of them.

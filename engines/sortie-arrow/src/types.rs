@@ -8,18 +8,9 @@ pub(crate) fn is_plain(data_type: &DataType) -> bool {
     !data_type.is_nested() && !matches!(data_type, DataType::Dictionary(_, _) | DataType::RunEndEncoded(_, _))
 }
 
-/// Whether an array of this type can be sorted by its own, without `arrow-ord`.
-pub(crate) fn can_sort(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Dictionary(_, values) => can_sort(values),
-        DataType::RunEndEncoded(_, values) => can_sort(values.data_type()),
-        data_type => has_rows(data_type),
-    }
-}
-
-/// Whether `arrow-row` has rows for this type, with the order of `arrow-ord`.
+/// Whether `arrow-row` has rows for this type.
 pub(crate) fn has_rows(data_type: &DataType) -> bool {
-    RowConverter::supports_fields(&[SortField::new(data_type.clone())]) && !has_union(data_type)
+    RowConverter::supports_fields(&[SortField::new(data_type.clone())])
 }
 
 /// Whether a type contains unions. `arrow-ord` and `arrow-row` order unions with nulls differently.

@@ -11,15 +11,6 @@ use sortie_arrow::{SortColumn, lexsort, lexsort_to_indices, sort_batch};
 use crate::generate::{Cell, array, data_types};
 use crate::{limit, options, taken};
 
-/// Types that have rows of `arrow-row`.
-fn column_types() -> Vec<DataType> {
-    let has_rows = |data_type: &DataType| match data_type {
-        DataType::Dictionary(_, values) => !values.is_nested(),
-        _ => true,
-    };
-    data_types().into_iter().filter(has_rows).collect()
-}
-
 /// A column with a row for each cell. Run-end encoded ones have more, which are cut off.
 pub fn column(data_type: &DataType, cells: &[Cell], options: SortOptions) -> SortColumn {
     SortColumn { values: array(data_type, cells).slice(0, cells.len()), options: Some(options) }
@@ -42,7 +33,7 @@ pub fn check(columns: &[SortColumn], limit: Option<usize>) {
 
 /// A table: types, orders, and the cells of its rows. Cells have few values, so that later columns decide.
 fn table() -> impl Strategy<Value = Vec<SortColumn>> {
-    let columns = prop::collection::vec((prop::sample::select(column_types()), options(), 1u16..300), 1..5);
+    let columns = prop::collection::vec((prop::sample::select(data_types()), options(), 1u16..300), 1..5);
     let cell = prop_oneof![1 => Just(None), 6 => any::<u16>().prop_map(Some)];
     let rows = prop::collection::vec(prop::array::uniform4(cell), 0..300);
     (columns, rows).prop_map(|(columns, rows)| {
