@@ -44,7 +44,7 @@ impl Part {
     /// Whether the part is an input without any bytes.
     pub fn is_empty(&self) -> bool {
         match &self.what {
-            Sorted::Input(input) => input.size() == Some(0) && input.is_empty(),
+            Sorted::Input(input) => self.bytes == 0 && input.size() == Some(0) && input.is_empty(),
             Sorted::Run(_) => false,
         }
     }
