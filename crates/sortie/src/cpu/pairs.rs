@@ -17,6 +17,7 @@ use crate::cpu::tuning::{
     MERGED_BY_THREADS, PACKED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE,
 };
 use crate::key::Transform;
+use crate::request::Budget;
 use crate::scratch::{Scratch, reserve};
 use crate::ways::CpuWay;
 use crate::{Error, Index, Report};
@@ -251,6 +252,9 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(
         let compare: &(dyn Fn(&I, &I) -> Ordering + Sync) = &|a, b| code(a).cmp(&code(b));
         return compare::sort(indices, compare, job);
     }
+    // Several threads would distribute these, which takes longer.
+    let alone = Job { budget: Budget { threads: 1, ..job.budget }, ..*job };
+    let job = if B::WIDTH <= u16::BITS && n <= PAIRS_AT_ONCE { &alone } else { job };
     let narrow = n as u64 <= u64::from(u32::MAX);
     let by_digits = digits::applies::<B>(n, job);
     let scratch = if by_digits {
