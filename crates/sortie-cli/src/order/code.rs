@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use super::padded;
+
 /// The bytes of a text that its code has. The last byte of the code is the length of the text, as far as it matters.
 const BYTES: usize = 15;
 
@@ -28,23 +30,12 @@ impl Code {
     #[inline]
     pub fn of_bytes(text: &[u8]) -> Code {
         const LENGTH: u128 = 0xff;
-        if let Some(first) = text.first_chunk::<16>() {
-            return Code::new(u128::from_be_bytes(*first) & !LENGTH | (BYTES as u128 + 1), false);
-        }
-        let length = text.len() as u128;
-        // Both words overlap if there are less than 16 bytes. The shift drops what the first word has already.
-        if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
-            let [first, last] = [first, last].map(|word| u128::from(u64::from_be_bytes(*word)));
-            let last = last << (8 * (16 - text.len())) & u128::from(u64::MAX);
-            return Code::exact(first << 64 | last | length);
-        }
-        let word = text.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
-        // The empty text has no bits to shift.
-        let first = u128::from(word) << (8 * (16 - text.len()).min(15));
-        Code::exact(first | length)
+        let length = text.len().min(BYTES + 1);
+        Code { bits: first_bytes(text) & !LENGTH | length as u128, exact: length <= BYTES }
     }
 
     /// The code of [`Code::of_bytes`] for the text with its lowercase letters replaced by capital ones.
+    #[inline]
     pub fn capitalised(self) -> Code {
         const EACH: u128 = u128::MAX / 0xff;
         const HIGH: u128 = EACH << 7;
@@ -57,6 +48,7 @@ impl Code {
     }
 
     /// The code for the reverse order.
+    #[inline]
     pub fn directed(self, descending: bool) -> Code {
         Code { bits: if descending { !self.bits } else { self.bits }, ..self }
     }
@@ -67,6 +59,20 @@ impl Code {
         let ordering = self.bits.cmp(&other.bits);
         (ordering.is_ne() || self.exact && other.exact).then_some(ordering)
     }
+}
+
+/// The first 16 bytes of a text as a number, the first one highest, and zeros after the last.
+#[inline]
+pub fn first_bytes(text: &[u8]) -> u128 {
+    if let Some(first) = text.first_chunk() {
+        return u128::from_be_bytes(*first);
+    }
+    // Both words overlap. The shift drops what the first word has already.
+    if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+        let last = u128::from(u64::from_be_bytes(*last)) << (8 * (16 - text.len()));
+        return u128::from(u64::from_be_bytes(*first)) << 64 | u128::from(last as u64);
+    }
+    u128::from(padded(text).swap_bytes()) << 64
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::blank::{self, is_blank};
 use super::code::Code;
 use super::number::{Leading, Number};
 use super::random::Shuffle;
-use super::{common_prefix, compare_bytes, directed, float, month, version};
+use super::{common_prefix, compare_bytes, directed, float, month, number, version};
 use crate::cli::{KeyOptions, KeySpec, LinesJob};
 use crate::failure::Failure;
 
@@ -143,7 +143,7 @@ impl Key {
 
     /// Whether the key is the whole line, maybe without leading blanks.
     pub fn spans_line(&self) -> bool {
-        matches!(self.place, Place { fields: 0, chars: 0, end: None, .. })
+        self.place.is_line()
     }
 
     pub fn is_number(&self) -> bool {
@@ -211,17 +211,12 @@ impl Key {
         .directed(self.descending)
     }
 
+    #[inline]
     fn code_of_text(&self, text: &[u8]) -> Code {
         match &self.kind {
             Kind::Bytes => Code::of_bytes(text),
-            Kind::Number => {
-                let Leading { code, exact, .. } = Leading::read(text);
-                Code::new(code, exact)
-            }
-            Kind::Human => {
-                let number = Leading::read(text);
-                Code::new(u128::from(number.unit()) << 64 | u128::from(number.code), number.exact)
-            }
+            Kind::Number => number::code(text),
+            Kind::Human => number::human_code(text),
             Kind::Float => Code::exact(float::code(text)),
             Kind::Month => Code::exact(month::rank(text)),
             Kind::Version => Code::new(version::class(text), false),
@@ -281,6 +276,7 @@ impl Key {
         start..start + length
     }
 
+    #[inline]
     fn find<'l>(&self, line: &'l [u8]) -> &'l [u8] {
         &line[self.place.span(line)]
     }
@@ -302,8 +298,22 @@ pub fn push_escaped(text: &[u8], descending: bool, out: &mut Vec<u8>) {
 }
 
 impl Place {
+    /// Whether the key is the whole line, maybe without leading blanks.
+    fn is_line(&self) -> bool {
+        matches!(self, Place { fields: 0, chars: 0, end: None, .. })
+    }
+
     /// The range of `line` that is the key. Empty if the key ends before it starts.
+    #[inline]
     fn span(&self, line: &[u8]) -> Range<usize> {
+        if self.is_line() {
+            let start = if self.skip_blanks { blank::leading(line) } else { 0 };
+            return start..line.len();
+        }
+        self.span_of_fields(line)
+    }
+
+    fn span_of_fields(&self, line: &[u8]) -> Range<usize> {
         let field = self.skip_fields(line, 0, self.fields);
         let mut start = field;
         if self.skip_blanks {

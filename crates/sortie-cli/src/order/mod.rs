@@ -204,3 +204,17 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let rest = a[8 * words..].iter().zip(&b[8 * words..]).take_while(|(a, b)| a == b).count();
     8 * words + rest
 }
+
+/// Less than 8 bytes as a number, the first one in the lowest byte, and zeros after the last.
+#[inline]
+fn padded(text: &[u8]) -> u64 {
+    let last = |length: usize| 8 * (text.len() - length);
+    if let (Some(first), Some(end)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        let [first, end] = [first, end].map(|half| u64::from(u32::from_le_bytes(*half)));
+        return first | end << last(4);
+    }
+    let Some((&first, &end)) = text.first().zip(text.last()) else { return 0 };
+    // Both are the same byte twice, or once and the one in the middle.
+    let middle = text.len() / 2;
+    u64::from(first) | u64::from(text[middle]) << (8 * middle) | u64::from(end) << last(1)
+}

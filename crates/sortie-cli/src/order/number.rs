@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::blank;
+use super::code::{Code, first_bytes};
+use super::{blank, padded};
 
 /// A number as parsed from the start of a key: blanks, `-`, digits, `.`, digits, each of which is optional.
 ///
@@ -28,6 +29,8 @@ pub struct Leading<'t> {
     rest: &'t [u8],
 }
 
+/// The rank of numbers without a unit.
+const NO_UNIT: u8 = 128;
 /// The number of digits that a code has. They fit in `SHIFT` bits.
 const DIGITS: usize = 17;
 const SHIFT: u32 = 57;
@@ -76,11 +79,10 @@ impl<'t> Leading<'t> {
     /// The rank of the number's unit for `-h`. Positive numbers rank by unit: none, then K to Y. Negative numbers rank in the
     /// reverse order, below them. Zero has no unit.
     pub fn unit(&self) -> u8 {
-        const NONE: u8 = 128;
         match self.rest.first().and_then(|&byte| power(byte)) {
-            Some(power) if !self.is_zero && self.negative => NONE - power,
-            Some(power) if !self.is_zero => NONE + power,
-            _ => NONE,
+            Some(power) if !self.is_zero && self.negative => NO_UNIT - power,
+            Some(power) if !self.is_zero => NO_UNIT + power,
+            _ => NO_UNIT,
         }
     }
 }
@@ -96,6 +98,85 @@ fn leading(integer: &[u8], fraction: &[u8]) -> (u64, bool, bool) {
     let leading = digits().take(DIGITS).fold(0, |value, digit| 10 * value + u64::from(digit));
     let exact = digits().skip(DIGITS).all(|digit| digit == 0);
     ((integer.len() as u64) << SHIFT | leading, is_zero, exact)
+}
+
+/// The code of 0.
+const ZERO: u128 = 1 << 127;
+
+/// The code of a number, and what decides its unit.
+struct Coded<'t> {
+    /// The sign, the number of integer digits, then 15 digits of a byte each.
+    code: u128,
+    /// Whether the number has no more digits than the code.
+    exact: bool,
+    /// The text after the number, if it is known.
+    rest: Option<&'t [u8]>,
+}
+
+/// The code of a key of `-n`.
+#[inline]
+pub fn code(text: &[u8]) -> Code {
+    let Coded { code, exact, .. } = coded(text);
+    Code::new(code, exact)
+}
+
+/// The code of a key of `-h`: the rank of its unit, then its number.
+pub fn human_code(text: &[u8]) -> Code {
+    let Coded { code, exact, rest } = coded(text);
+    let unit = match rest.map(|rest| rest.first().and_then(|&byte| power(byte))) {
+        None => Leading::read(text).unit(),
+        Some(Some(power)) if code < ZERO => NO_UNIT - power,
+        Some(Some(power)) if code > ZERO => NO_UNIT + power,
+        Some(_) => NO_UNIT,
+    };
+    // The digit that is dropped is 0 in an exact code, whose bits are all inverted for a negative number.
+    let dropped = code as u8;
+    Code::new(u128::from(unit) << 120 | code >> 8, exact && (dropped == 0 || dropped == 0xff))
+}
+
+#[inline(always)]
+fn coded(text: &[u8]) -> Coded<'_> {
+    const EACH: u128 = u128::MAX / 0xff;
+    const LENGTH: u32 = 16;
+    let text = blank::trimmed(text);
+    let unsigned = text.strip_prefix(b"-");
+    let mut number = unsigned.unwrap_or(text);
+    while let [b'0', after @ ..] = number {
+        number = after;
+    }
+    let values = first_bytes(number) ^ (EACH * b'0' as u128);
+    // The high bit of each byte tells whether it is no digit.
+    let others = (((values & (EACH * 0x7f)) + EACH * (0x7f - 9)) | values) & (EACH * 0x80);
+    let whole = others.leading_zeros() / 8;
+    if whole == LENGTH {
+        return coded_long(values, number, unsigned.is_some());
+    }
+    let after = u128::MAX >> (8 * whole);
+    let (mut digits, mut end) = (values & !after, whole);
+    if number.get(whole as usize) == Some(&b'.') {
+        end = (others & (after >> 8)).leading_zeros() / 8;
+        let fraction = values << 8 & after;
+        digits |= if end == LENGTH { fraction } else { fraction & !(u128::MAX >> (8 * end - 8)) };
+    }
+    let exact = end < LENGTH;
+    let code = ZERO | u128::from(whole) << 120 | digits >> 8;
+    let is_negative = unsigned.is_some() && (digits != 0 || !exact && !Leading::read(number).is_zero);
+    Coded {
+        code: if is_negative { !code } else { code },
+        exact,
+        rest: exact.then(|| &number[(end as usize).min(number.len())..]),
+    }
+}
+
+/// The code of a number with at least 16 integer digits.
+#[cold]
+fn coded_long(values: u128, number: &[u8], is_negative: bool) -> Coded<'static> {
+    /// The number of digits from which on codes do not distinguish numbers.
+    const MANY: usize = 0x7f;
+    let whole = number.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = if whole < MANY { values >> 8 } else { 0 };
+    let code = ZERO | (whole.min(MANY) as u128) << 120 | digits;
+    Coded { code: if is_negative { !code } else { code }, exact: false, rest: None }
 }
 
 impl<'t> Number<'t> {
@@ -202,22 +283,20 @@ impl<'t> Parts<'t> {
 #[inline]
 pub fn read_digits(text: &[u8], mut value: u64) -> (usize, u64) {
     let mut count = 0;
-    while let Some(word) = text[count..].first_chunk() {
-        let (digits, more) = read_word(u64::from_le_bytes(*word));
+    loop {
+        let rest = &text[count..];
+        let word = rest.first_chunk().map_or_else(|| padded(rest), |word| u64::from_le_bytes(*word));
+        let (digits, more) = read_word(word);
         value = value.wrapping_mul(POWERS[digits]).wrapping_add(more);
         count += digits;
         if digits < size_of::<u64>() {
             return (count, value);
         }
     }
-    for digit in text[count..].iter().map(|byte| byte.wrapping_sub(b'0')).take_while(|&digit| digit <= 9) {
-        value = value.wrapping_mul(10).wrapping_add(digit.into());
-        count += 1;
-    }
-    (count, value)
 }
 
 /// The number of digits at the start of 8 characters, and their value. The first character is in the lowest byte.
+#[inline]
 fn read_word(word: u64) -> (usize, u64) {
     const EACH: u64 = u64::MAX / 0xff;
     let values = word ^ (EACH * b'0' as u64);
@@ -233,7 +312,17 @@ fn read_word(word: u64) -> (usize, u64) {
 
 /// The power of 1000 or 1024 that a unit stands for.
 fn power(unit: u8) -> Option<u8> {
-    b" KMGTPEZY".iter().skip(1).position(|&u| u == unit || (unit == b'k' && u == b'K')).map(|p| p as u8 + 1)
+    Some(match unit {
+        b'K' | b'k' => 1,
+        b'M' => 2,
+        b'G' => 3,
+        b'T' => 4,
+        b'P' => 5,
+        b'E' => 6,
+        b'Z' => 7,
+        b'Y' => 8,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -261,9 +350,11 @@ mod tests {
         #[test]
         fn leading_digits_compare_as_the_numbers_do(a in number(), b in number()) {
             let expected = Number::read(a.as_bytes()).cmp(&Number::read(b.as_bytes()));
+            let codes = code(a.as_bytes()).compare(code(b.as_bytes()));
             let [a, b] = [&a, &b].map(|text| Leading::read(text.as_bytes()));
             let found = a.code.cmp(&b.code);
             prop_assert!(found == expected || found.is_eq() && !(a.exact && b.exact), "{:?}", found);
+            prop_assert!(codes.is_none_or(|found| found == expected), "{:?}", codes);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::memory::filled;
 
 /// Sorts lines by their numbers. With `-u`, keeps only the first of lines with equal numbers.
-pub fn sort<'a>(lines: &mut Vec<&'a [u8]>, job: &LineSort) -> Result<(), Failure> {
+pub fn sort(lines: &mut Vec<&[u8]>, job: &LineSort) -> Result<(), Failure> {
     let bytes = size_of_val(&lines[..]);
     let mut codes = filled(lines.len(), 0)?;
     let exact = job.ledger.timed("encode", bytes, size_of_val(&codes[..]), || encode(lines, &mut codes, job));
