@@ -52,8 +52,7 @@ impl Part {
     /// Whether [`Part::pages`] can open the part: not if it is a pipe or compressed.
     pub fn has_pages(&self) -> bool {
         match &self.what {
-            Sorted::Input(Input::File(_)) => self.bytes > 0,
-            Sorted::Input(Input::Stdin) => false,
+            Sorted::Input(input) => self.bytes > 0 && !input.is_stdin(),
             Sorted::Run(run) => run.has_pages(),
         }
     }

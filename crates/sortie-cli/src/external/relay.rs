@@ -170,12 +170,15 @@ mod tests {
         for runners in 1..5 {
             let in_memory = AtomicUsize::new(0);
             let written = relay(runners, 0..100u32, Vec::new(), |_: &mut (), turn| {
-                let (feed, wait) = turn.feed_and_wait();
-                let number = feed.next();
-                if number.is_some_and(|number| number % 7 == 0) {
-                    wait();
-                    assert_eq!(in_memory.load(Ordering::Relaxed), 0, "{number:?}");
-                }
+                let number = {
+                    let (feed, wait) = turn.feed_and_wait();
+                    let number = feed.next();
+                    if number.is_some_and(|number| number % 7 == 0) {
+                        wait();
+                        assert_eq!(in_memory.load(Ordering::Relaxed), 0, "{number:?}");
+                    }
+                    number
+                };
                 in_memory.fetch_add(1, Ordering::Relaxed);
                 turn.sort(number.is_none());
                 thread::yield_now();

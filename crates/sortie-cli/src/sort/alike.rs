@@ -114,7 +114,7 @@ impl<'s> Numbers<'s> {
     }
 
     /// The most bytes of a line.
-    fn longest(self) -> usize {
+    pub fn longest(self) -> usize {
         let mut buffer = Buffer::new();
         let ends = [self.numbers.first(), self.numbers.last()].into_iter().flatten();
         let digits = ends.map(|&number| buffer.format(number).len()).max().unwrap_or(0);

@@ -45,6 +45,7 @@ impl Sorted<'_, '_> {
         match self {
             Sorted::Plain(lines) => lines.iter().map(|line| line.len()).max(),
             Sorted::Keyed(items) => items.iter().map(|item| item.bytes.len()).max(),
+            Sorted::Numbers(numbers) => Some(numbers.longest()),
         }
         .unwrap_or(0)
     }
@@ -148,10 +149,6 @@ impl<'a> Lines<'a> {
     /// The number of lines in each part.
     pub fn counts(&self) -> &[usize] {
         &self.counts
-    }
-
-    pub fn count(&self) -> usize {
-        self.counts.iter().sum()
     }
 
     fn bytes(&self) -> usize {
