@@ -133,7 +133,9 @@ fn kept(text: &str) -> Kept {
 fn spectra_without_mz_or_intensities_stay_as_they_are() {
     let [mz, intensity] = peaks(&[2.0, 1.0], &[4.0, 3.0]);
     let light = array(&[WAVELENGTH, F32, ZLIB], &base64(&zlib(&numbers![200f32, 190f32])));
-    for arrays in [&[light.clone(), intensity.clone()][..], std::slice::from_ref(&mz), &[intensity], &[light], &[]] {
+    for arrays in
+        [&[light.clone(), intensity.clone()][..], std::slice::from_ref(&mz), &[intensity], &[light], &[]]
+    {
         let other = spectrum("other", 2, arrays);
         let text = document(&(three("a") + &other + &three("b")));
         assert_eq!(kept(&text), Kept { spectra: 1, arrays: 0 });

@@ -89,7 +89,12 @@ impl Format for RecordSort<'_> {
 
     const RUNS_AT_ONCE: usize = 64;
 
-    fn fill(&self, stretch: &mut Option<Records>, feed: &mut Feed, share: Share<'_>) -> Result<bool, Failure> {
+    fn fill(
+        &self,
+        stretch: &mut Option<Records>,
+        feed: &mut Feed,
+        share: Share<'_>,
+    ) -> Result<bool, Failure> {
         let limit = |longest| self.share(longest) / share.runners as u64;
         let (records, ended) = self.next(feed, limit, u64::MAX)?;
         *stretch = Some(records);
