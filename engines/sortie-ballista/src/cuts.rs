@@ -4,6 +4,8 @@
 //! frequent as a whole range, a cut goes through the rows that have it: which of them come before is decided by a number that
 //! each row draws.
 
+use std::collections::HashMap;
+
 /// The end of a range, and the start of the next.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Cut {
@@ -45,6 +47,25 @@ pub(crate) fn choose(sample: &[Sampled], ranges: usize) -> Vec<Cut> {
     }
     cuts
 }
+
+/// Whether ranges are of about equal weight although the keys of the sample are cut off after some bytes. Rows with the same first
+/// bytes all come after a cut that has no more.
+pub(crate) fn are_even(cuts: &[Cut], sample: &[Sampled], key_bytes: usize) -> bool {
+    let shortened = cuts.iter().filter(|cut| cut.key.len() == key_bytes);
+    let mut weights: HashMap<&[u8], u64> = shortened.map(|cut| (cut.key.as_slice(), 0)).collect();
+    let mut total = 0;
+    for row in sample {
+        total += row.weight;
+        if let Some(weight) = weights.get_mut(row.key.as_slice()) {
+            *weight += row.weight;
+        }
+    }
+    let most = total / (UNEVENNESS * (cuts.len() as u64 + 1));
+    weights.values().all(|&weight| weight <= most)
+}
+
+/// A range that is larger by one part in this many is taken for even.
+const UNEVENNESS: u64 = 16;
 
 /// Finds the range of each row in turn.
 pub(crate) struct Ranges {
@@ -126,5 +147,16 @@ mod tests {
     fn rows_without_weight_are_cut_too() {
         let sample: Vec<_> = (0..10).map(|i| Sampled { key: vec![i], weight: 0 }).collect();
         assert_eq!(choose(&sample, 3).len(), 2);
+    }
+
+    #[test]
+    fn keys_that_agree_on_the_bytes_that_are_kept_are_not_even() {
+        let keys: Vec<_> = (0..1000u32).map(|i| [vec![7; 30], i.to_be_bytes().to_vec()].concat()).collect();
+        let even = |key_bytes: usize| {
+            let kept: Vec<_> = keys.iter().map(|key| key[..key.len().min(key_bytes)].to_vec()).collect();
+            let sample = sampled(&kept);
+            are_even(&choose(&sample, 4), &sample, key_bytes)
+        };
+        assert!(!even(16) && even(34) && even(100));
     }
 }

@@ -25,13 +25,13 @@ pub(crate) struct Sample {
     /// The bytes of a row that are not in its keys, about.
     #[prost(uint64, tag = "3")]
     pub other_bytes: u64,
+    /// How many bytes of a key are kept. Ranges are cut correctly wherever it ends; they are even if keys differ within it.
+    #[prost(uint64, tag = "4")]
+    pub key_bytes: u64,
 }
 
 /// What a value is taken for if its size is not known.
 pub(crate) const VARIABLE_WIDTH: u64 = 32;
-
-/// How many bytes of a key are kept. All cuts go to all tasks.
-const KEY_BYTES: usize = 1024;
 
 impl Sample {
     pub(crate) fn schema() -> SchemaRef {
@@ -45,12 +45,14 @@ impl Sample {
     ) -> Result<BoxStream<'static, Result<RecordBatch>>> {
         let keys = KeyBytes::new(&self.keys, &input.schema())?;
         let mut draws = Draws::new(self.every);
+        let most = self.key_bytes as usize;
+        let start = move |key: &[u8]| key[..key.len().min(most)].to_vec();
         Ok(input
             .map(move |batch| {
                 let batch = batch?;
                 let drawn = take_record_batch(&batch, &draws.of(batch.num_rows()))?;
                 let rows = keys.of(&drawn)?;
-                let key = BinaryArray::from_iter_values(rows.iter().map(|row| start(row.data()).to_vec()));
+                let key = BinaryArray::from_iter_values(rows.iter().map(|row| start(row.data())));
                 let weight = self.weights(&drawn)?;
                 Ok(RecordBatch::try_new(Sample::schema(), vec![Arc::new(key), Arc::new(weight)])?)
             })
@@ -76,11 +78,6 @@ impl Sample {
         }
         Ok(weights.into())
     }
-}
-
-/// As much of a key as a cut needs. Ranges are cut correctly wherever it ends; they are even if keys differ within it.
-fn start(key: &[u8]) -> &[u8] {
-    &key[..key.len().min(KEY_BYTES)]
 }
 
 /// The rows of a result of this step.

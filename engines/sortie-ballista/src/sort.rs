@@ -6,6 +6,7 @@
 //!     scan the keys ── sample ──▶ choose cuts ──▶ scan ── distribute ══ shuffle ══ sort ── write parts ──▶ manifest
 //! ```
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,8 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 use url::Url;
 
-use crate::cuts::{Cut, choose};
+use crate::MESSAGE_BYTES;
+use crate::cuts::{Cut, Sampled, are_even, choose};
 use crate::distribute::Distribute;
 use crate::job::Cluster;
 use crate::keys::{Key, ordering};
@@ -53,6 +55,7 @@ use crate::write::Write;
 ///     by: "l_shipdate, l_comment DESC".to_owned(),
 ///     output: "s3://bucket/sorted/".to_owned(),
 ///     parts: None,
+///     tasks: 16,
 /// };
 /// let manifest = sort.run(|_| (), std::future::pending()).await?;
 /// println!("{} rows in {} parts", manifest.rows, manifest.parts.len());
@@ -69,8 +72,11 @@ pub struct Sort {
     pub by: String,
     /// The folder to write to, as a path or as a URL. It must be empty or not exist.
     pub output: String,
-    /// How many parts are written. By default, one for each 256 MiB of input, but at most 4,096.
+    /// How many parts are written. By default, one for each 256 MiB of input, but at most 4,096; and one for each task, unless parts
+    /// would be smaller than 4 MiB.
     pub parts: Option<u32>,
+    /// How many tasks the cluster runs at once. It need not be exact.
+    pub tasks: u32,
 }
 
 /// How far a sort is.
@@ -90,7 +96,16 @@ pub enum Progress {
 /// Keys in the sample for each part. So the share of a part deviates by 1.6% (standard deviation), that of the largest of 4,096
 /// parts by 6%.
 const SAMPLED_PER_PART: u64 = 4096;
+/// How many bytes of a key are kept in the sample. If parts would be uneven because keys agree on more, a sample with this many times
+/// as many bytes of each is drawn, until all cuts take this many bytes. They go to all tasks.
+const KEY_BYTES: u64 = 1024;
+const LONGER_KEYS: u64 = 16;
+const CUTS_BYTES: u64 = MESSAGE_BYTES as u64 / 4;
+/// How many bytes a sample of long keys takes.
+const LONG_SAMPLE_BYTES: u64 = 128 << 20;
 const PART_BYTES: u64 = 256 << 20;
+/// A part that is smaller is not worth a task.
+const LEAST_PART_BYTES: u64 = 4 << 20;
 const MOST_PARTS: u64 = 4096;
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -111,7 +126,11 @@ impl Sort {
     ) -> Result<Manifest> {
         let name = format!("sortie-{}", uuid::Uuid::new_v4());
         let cluster = Cluster::new(self.scheduler.clone());
-        let input = Input::open(self).await?;
+        let mut stop = pin!(stop);
+        let input = tokio::select! {
+            input = Input::open(self) => input?,
+            reason = &mut stop => return exec_err!("{reason}"),
+        };
         let folder = folder_url(&self.output)?;
         let output = Output::open(&folder, &input.table.session.runtime_env())?;
         output.begin(&name).await?;
@@ -144,11 +163,9 @@ struct Input {
 impl Input {
     async fn open(sort: &Sort) -> Result<Input> {
         let table = Table::open(&sort.input, &sort.by).await?;
-        let parts =
-            sort.parts.unwrap_or_else(|| table.bytes.div_ceil(PART_BYTES).clamp(1, MOST_PARTS) as u32);
-        match parts {
+        match sort.parts.unwrap_or_else(|| default_parts(table.bytes, sort.tasks)) {
             0 => plan_err!("a table cannot be sorted to 0 parts"),
-            _ => Ok(Input { table, parts }),
+            parts => Ok(Input { table, parts }),
         }
     }
 
@@ -202,18 +219,36 @@ impl Input {
         if self.parts == 1 {
             return Ok(vec![]);
         }
+        let mut key_bytes = KEY_BYTES;
+        loop {
+            let sample = self.sample(cluster, key_bytes).await?;
+            let cuts = choose(&sample, self.parts as usize);
+            let longer = key_bytes * LONGER_KEYS;
+            if longer * u64::from(self.parts) > CUTS_BYTES || are_even(&cuts, &sample, key_bytes as usize) {
+                return Ok(cuts);
+            }
+            key_bytes = longer;
+        }
+    }
+
+    /// Draws a sample, of which the first bytes of the keys are kept.
+    async fn sample(&self, cluster: &Cluster, key_bytes: u64) -> Result<Vec<Sampled>> {
         let scan = self.table.scan_keys().await?;
         let rows = self.table.statistics.num_rows.get_value().copied().unwrap_or(0) as u64;
         let keys =
             self.table.keys.iter().enumerate().map(|(place, key)| Key { column: place as u32, ..*key });
+        let most_keys = match SAMPLED_PER_PART * u64::from(self.parts) {
+            keys if key_bytes == KEY_BYTES => keys,
+            keys => keys.min(LONG_SAMPLE_BYTES / key_bytes),
+        };
         let sample = Sample {
             keys: keys.collect(),
-            every: rows / (SAMPLED_PER_PART * u64::from(self.parts)),
+            every: rows / most_keys,
             other_bytes: self.table.other_bytes(rows),
+            key_bytes,
         };
         let plan = Arc::new(SortStepExec::new(Step::Sample(sample), scan));
-        let sample: Vec<_> = self.run(cluster, plan).await?.iter().flat_map(sampled).collect();
-        Ok(choose(&sample, self.parts as usize))
+        Ok(self.run(cluster, plan).await?.iter().flat_map(sampled).collect())
     }
 
     async fn sorting(&self, cuts: Vec<Cut>, write: Write) -> Result<Arc<dyn ExecutionPlan>> {
@@ -234,6 +269,12 @@ impl Input {
     }
 }
 
+/// The number of parts for an input of this size.
+fn default_parts(bytes: u64, tasks: u32) -> u32 {
+    let one_per_task = u64::from(tasks).min(bytes / LEAST_PART_BYTES);
+    bytes.div_ceil(PART_BYTES).max(one_per_task).clamp(1, MOST_PARTS) as u32
+}
+
 fn folder_url(output: &str) -> Result<String> {
     let url = match Url::parse(output) {
         Ok(url) => url,
@@ -241,4 +282,25 @@ fn folder_url(output: &str) -> Result<String> {
             .map_err(|()| exec_datafusion_err!("{output}: not a path of a folder"))?,
     };
     Ok(url.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_as_many_parts_as_tasks_unless_the_table_is_small() {
+        let cases = [
+            (0, 8, 1),
+            (1 << 20, 8, 1),
+            (10 << 20, 8, 2),
+            (200 << 20, 4, 4),
+            (2 << 30, 4, 8),
+            (2 << 30, 100, 100),
+        ];
+        for (bytes, tasks, parts) in cases {
+            assert_eq!(default_parts(bytes, tasks), parts, "{bytes} bytes, {tasks} tasks");
+        }
+        assert_eq!(default_parts(u64::MAX, 1), 4096);
+    }
 }

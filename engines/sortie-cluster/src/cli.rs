@@ -96,7 +96,7 @@ pub struct SortOptions {
     /// Folder to write to, empty or new: a path, or s3://BUCKET/PATH.
     #[arg(short, long, value_name = "FOLDER")]
     pub output: String,
-    /// Files to write. By default one for each 256 MiB of input.
+    /// Files to write. By default one for each 256 MiB of input, and one for each task unless files would be smaller than 4 MiB.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub parts: Option<u32>,
     #[command(flatten)]

@@ -1,22 +1,31 @@
 //! What users do with a cluster.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use ballista::prelude::{SessionConfigExt, SessionContextExt};
 use datafusion::arrow::util::pretty::print_batches;
+use datafusion::common::exec_err;
 use datafusion::error::Result;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::DFParser;
+use futures::future;
 use indicatif::ProgressBar;
 use sortie_ballista::{Progress, Sort};
 
 use crate::cli::SortOptions;
-use crate::cluster::session;
+use crate::cluster;
+use crate::jobs::Jobs;
 
 /// Sorts a table, unless there is a reason to stop, and prints what was written.
-pub async fn sort(scheduler: &str, options: SortOptions, stop: impl Future<Output = String>) -> Result<()> {
+pub async fn sort(
+    scheduler: &str,
+    tasks: u32,
+    options: SortOptions,
+    stop: impl Future<Output = String>,
+) -> Result<()> {
     let SortOptions { by, input, output, parts, .. } = options;
-    let sort = Sort { scheduler: format!("http://{scheduler}"), input, by, output, parts };
+    let sort = Sort { scheduler: format!("http://{scheduler}"), input, by, output, parts, tasks };
     let spinner = spinner();
     let tell = |progress| {
         spinner.set_message(match progress {
@@ -34,11 +43,37 @@ pub async fn sort(scheduler: &str, options: SortOptions, stop: impl Future<Outpu
     Ok(())
 }
 
-/// Runs statements one after another, and prints the rows of each.
-pub async fn sql(scheduler: &str, statements: &str) -> Result<()> {
-    let state = session(SessionConfig::new_with_ballista())?;
-    let session = SessionContext::remote_with_state(&format!("http://{scheduler}"), state).await?;
-    let session = session.enable_url_table();
+/// A session on a cluster.
+pub async fn session(scheduler: &str) -> Result<SessionContext> {
+    let state = cluster::session(SessionConfig::new_with_ballista())?;
+    SessionContext::remote_with_state(&format!("http://{scheduler}"), state).await
+}
+
+/// Runs statements one after another, unless there is a reason to stop, and prints the rows of each.
+pub async fn sql(
+    session: SessionContext,
+    scheduler: &str,
+    statements: &str,
+    stop: impl Future<Output = String>,
+) -> Result<()> {
+    let jobs = Jobs::default();
+    let session = jobs.recorded(session).enable_url_table();
+    let mut run = pin!(run(&session, statements));
+    tokio::select! {
+        done = &mut run => done,
+        reason = stop => {
+            // A job has no name before the scheduler has planned it.
+            let _ = tokio::time::timeout(NAME_TIME, future::select(run, pin!(jobs.named()))).await;
+            jobs.cancel(&format!("http://{scheduler}")).await;
+            exec_err!("{reason}")
+        }
+    }
+}
+
+/// How long an interrupted command waits for the name of its job.
+const NAME_TIME: Duration = Duration::from_secs(2);
+
+async fn run(session: &SessionContext, statements: &str) -> Result<()> {
     for statement in DFParser::parse_sql(statements)? {
         let plan = session.state().statement_to_plan(statement).await?;
         let spinner = spinner();

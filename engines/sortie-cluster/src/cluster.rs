@@ -1,7 +1,7 @@
 //! The processes of a cluster.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,10 +22,10 @@ use datafusion::prelude::SessionConfig;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 use log::info;
 use sortie_ballista::{MESSAGE_BYTES, SortieCodec, SortieEngine, Stores};
-use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::cli::{ExecutorOptions, SchedulerOptions};
+use crate::cli::{ExecutorOptions, Resources, SchedulerOptions};
+use crate::work_folder::WorkFolder;
 
 /// Executors ask for tasks. Where the scheduler hands them out, Ballista 55 forgets that an executor is free when it takes back
 /// the task of a stage whose input was lost, and a job then waits for ever.
@@ -77,15 +77,28 @@ pub fn session(config: SessionConfig) -> Result<SessionState> {
 
 /// Runs an executor until the process ends, or is told to end.
 pub async fn run_executor(options: ExecutorOptions) -> Result<()> {
-    let ExecutorOptions { scheduler, bind, host, port, resources } = options;
-    if bind.is_unspecified() && host.is_none() {
-        return exec_err!("--bind {bind} needs --host, the name by which other executors reach this one");
+    if options.bind.is_unspecified() && options.host.is_none() {
+        return exec_err!(
+            "--bind {} needs --host, the name by which other executors reach this one",
+            options.bind
+        );
     }
-    let scheduler = host_and_port(&scheduler)?;
-    wait_for(&scheduler).await?;
+    wait_for(&host_and_port(&options.scheduler)?).await?;
     // A folder of its own, which is deleted at the end. Ballista would leave the rows of the last jobs.
-    let work_dir = work_dir(resources.work_dir)?;
-    let folder = work_dir.path().to_string_lossy().into_owned();
+    let work = work_folder(&options.resources)?;
+    serve_executor(options, &work.rows()).await
+}
+
+/// The folder for the rows of an executor.
+pub fn work_folder(resources: &Resources) -> Result<WorkFolder> {
+    WorkFolder::new(resources.work_dir.as_deref().unwrap_or(&std::env::temp_dir()))
+}
+
+/// Runs an executor of a scheduler that accepts connections. It keeps rows in the folder.
+pub async fn serve_executor(options: ExecutorOptions, work: &Path) -> Result<()> {
+    let ExecutorOptions { scheduler, bind, host, port, resources } = options;
+    let scheduler = host_and_port(&scheduler)?;
+    let folder = work.to_string_lossy().into_owned();
     let spills = folder.clone();
     let runtime: RuntimeProducer = Arc::new(move |_| {
         RuntimeEnvBuilder::new()
@@ -113,13 +126,6 @@ pub async fn run_executor(options: ExecutorOptions) -> Result<()> {
         ..Default::default()
     };
     start_executor_process(Arc::new(config)).await.map_err(external)
-}
-
-fn work_dir(folder: Option<PathBuf>) -> Result<TempDir> {
-    let folder = folder.unwrap_or_else(std::env::temp_dir);
-    let failed = |error: std::io::Error| DataFusionError::from(error).context(folder.display().to_string());
-    std::fs::create_dir_all(&folder).map_err(failed)?;
-    tempfile::Builder::new().prefix("sortie-").tempdir_in(std::path::absolute(&folder)?).map_err(failed)
 }
 
 /// How long an executor waits for its scheduler to start.

@@ -1,6 +1,7 @@
 //! [`Embedded`]: a cluster in this process.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 
 use datafusion::error::{DataFusionError, Result};
 use futures::future;
@@ -8,13 +9,19 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 use crate::cli::{ClusterOptions, ExecutorOptions};
-use crate::cluster::{host_and_port, no_scheduler, run_executor, serve_scheduler};
+use crate::cluster::{host_and_port, no_scheduler, serve_executor, serve_scheduler, work_folder};
+use crate::work_folder::WorkFolder;
 
 /// The cluster that runs a command: one that there is, or a scheduler and an executor in this process.
 pub struct Embedded {
     scheduler: String,
     tasks: Vec<JoinHandle<Result<()>>>,
+    work: Option<Arc<WorkFolder>>,
+    tasks_at_once: u32,
 }
+
+/// What a cluster of unknown size is taken for.
+const TASKS_OF_A_CLUSTER: u32 = 8;
 
 /// Nothing is lost between two parts of one process.
 const NO_TIMEOUT: u64 = 3600;
@@ -24,7 +31,12 @@ impl Embedded {
         if let Some(scheduler) = &options.scheduler {
             host_and_port(scheduler)?;
             TcpStream::connect(scheduler).await.map_err(|error| no_scheduler(scheduler, error))?;
-            return Ok(Embedded { scheduler: scheduler.clone(), tasks: vec![] });
+            return Ok(Embedded {
+                scheduler: scheduler.clone(),
+                tasks: vec![],
+                work: None,
+                tasks_at_once: TASKS_OF_A_CLUSTER,
+            });
         }
         let bind = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let listener = TcpListener::bind((bind, 0)).await?;
@@ -36,9 +48,17 @@ impl Embedded {
             port: None,
             resources: options.resources.clone(),
         };
-        let tasks =
-            vec![tokio::spawn(serve_scheduler(listener, NO_TIMEOUT)), tokio::spawn(run_executor(executor))];
-        Ok(Embedded { scheduler, tasks })
+        let work = Arc::new(work_folder(&options.resources)?);
+        let rows = work.rows();
+        let tasks = vec![
+            tokio::spawn(serve_scheduler(listener, NO_TIMEOUT)),
+            tokio::spawn(async move { serve_executor(executor, &rows).await }),
+        ];
+        let tasks_at_once = match options.resources.tasks {
+            Some(tasks) => tasks.into(),
+            None => std::thread::available_parallelism()?.get() as u32,
+        };
+        Ok(Embedded { scheduler, tasks, work: Some(work), tasks_at_once })
     }
 
     /// Waits until a part of this process's cluster ends, which it does only if it fails. Returns why.
@@ -53,6 +73,16 @@ impl Embedded {
         }
     }
 
+    /// How many tasks it runs at once, about.
+    pub fn tasks_at_once(&self) -> u32 {
+        self.tasks_at_once
+    }
+
+    /// Where the executor of this process keeps rows.
+    pub fn work(&self) -> Option<Arc<WorkFolder>> {
+        self.work.clone()
+    }
+
     /// Its address, as in `localhost:50050`.
     pub fn scheduler(&self) -> &str {
         &self.scheduler
@@ -62,5 +92,9 @@ impl Embedded {
 impl Drop for Embedded {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
+        // Threads may still run tasks, so the process has to end soon after this.
+        if let Some(work) = &self.work {
+            work.delete();
+        }
     }
 }

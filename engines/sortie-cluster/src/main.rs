@@ -4,17 +4,20 @@ mod cli;
 mod client;
 mod cluster;
 mod embedded;
+mod interrupts;
+mod jobs;
+mod message;
+mod work_folder;
 
 use std::process;
 
 use clap::Parser;
-use datafusion::common::exec_err;
 use datafusion::error::Result;
 use mimalloc::MiMalloc;
-use tokio::signal::unix::{SignalKind, signal};
 
 use cli::{Cli, Command};
 use embedded::Embedded;
+use interrupts::Interrupts;
 
 /// Ballista's programs have this allocator too.
 #[global_allocator]
@@ -28,58 +31,55 @@ async fn main() {
         Command::Sort(_) | Command::Sql(_) => "off",
     };
     env_logger::init_from_env(env_logger::Env::default().default_filter_or(level));
-    let result = run(cli.command).await;
+    let mut embedded = None;
+    let result = run(cli.command, &mut embedded).await;
     if let Err(error) = &result {
-        eprintln!("sortie-cluster: {error}");
+        eprintln!("sortie-cluster: {}", message::one_line(error));
     }
-    // Threads that run tasks of a cluster in this process may still work, for nobody.
+    // Threads that run tasks of a cluster in this process may still work, for nobody. Nothing comes between the end of its work folder
+    // and that of the process, lest they make it again.
+    drop(embedded);
     process::exit(result.is_err().into());
 }
 
-async fn run(command: Command) -> Result<()> {
+async fn run(command: Command, embedded: &mut Option<Embedded>) -> Result<()> {
+    interrupts::end_on_hangup()?;
     match command {
         Command::Scheduler(options) => cluster::run_scheduler(options).await,
         Command::Executor(options) => cluster::run_executor(options).await,
         Command::Sort(options) => {
-            let mut cluster = Embedded::unless(&options.cluster).await?;
+            let interrupts = Interrupts::new()?;
+            let cluster = embedded.insert(Embedded::unless(&options.cluster).await?);
             let scheduler = cluster.scheduler().to_owned();
-            client::sort(&scheduler, options, stopped(&mut cluster)).await
+            let tasks = cluster.tasks_at_once();
+            client::sort(&scheduler, tasks, options, stopped(cluster, interrupts)).await
         }
         Command::Sql(options) => {
-            let mut cluster = Embedded::unless(&options.cluster).await?;
+            let interrupts = Interrupts::new()?;
+            let cluster = embedded.insert(Embedded::unless(&options.cluster).await?);
             let scheduler = cluster.scheduler().to_owned();
-            tokio::select! {
-                done = client::sql(&scheduler, &options.statements) => done,
-                reason = stopped(&mut cluster) => exec_err!("{reason}"),
-            }
+            let session = client::session(&scheduler).await?;
+            client::sql(session, &scheduler, &options.statements, stopped(cluster, interrupts)).await
         }
     }
 }
 
 /// Waits until a command cannot or need not go on. Returns why.
-async fn stopped(cluster: &mut Embedded) -> String {
+async fn stopped(cluster: &mut Embedded, mut interrupts: Interrupts) -> String {
+    let work = cluster.work();
     tokio::select! {
-        () = interrupted() => {
+        biased;
+        () = interrupts.next() => {
             // Cleaning up takes a while. Another interrupt is meant.
-            tokio::spawn(async {
-                interrupted().await;
+            tokio::spawn(async move {
+                interrupts.next().await;
+                if let Some(work) = work {
+                    work.delete();
+                }
                 process::exit(1)
             });
             "interrupted".to_owned()
         }
         error = cluster.ended() => error.to_string(),
-    }
-}
-
-/// Waits for an interrupt or a request to end.
-async fn interrupted() {
-    let (Ok(mut interrupt), Ok(mut end)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        // Without a handler, a signal ends the process.
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => (),
-        _ = end.recv() => (),
     }
 }

@@ -9,3 +9,4 @@ mod sorts;
 mod sql;
 mod support;
 mod tables;
+mod work;

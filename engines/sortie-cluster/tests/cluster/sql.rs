@@ -1,6 +1,8 @@
 //! SQL on a cluster.
 
-use crate::support::{Cluster, run};
+use rustix::process::Signal;
+
+use crate::support::{Client, Cluster, program, run};
 use crate::tables;
 
 #[test]
@@ -27,6 +29,25 @@ fn queries_of_parquet_files() {
 
     let both = sql("CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION INPUT; SELECT count(*) FROM t");
     assert!(both.contains("3000"), "{both}");
+}
+
+#[test]
+fn an_interrupted_query_cancels_its_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("input");
+    tables::write(&input, 8, 20_000);
+    let cluster = Cluster::start(1);
+    let table = format!("'{}/'", input.display());
+    // 4 x 10^8 rows, which take minutes.
+    let statement = format!("SELECT count(DISTINCT a.s || b.s) FROM {table} a CROSS JOIN {table} b");
+    let mut client = Client::start(program().args(["sql", &statement, "--scheduler", &cluster.address]));
+    client.until(|| cluster.jobs(0) == 1);
+    client.signal(Signal::INT);
+    let outcome = client.outcome();
+    assert!(!outcome.succeeded && outcome.err.contains("interrupted"), "{outcome:?}");
+    // The executor is soon free for another job.
+    let answer = run(&["sql", &format!("SELECT count(*) FROM {table}"), "--scheduler", &cluster.address]);
+    assert!(answer.succeeded && answer.out.contains("20000"), "{answer:?}");
 }
 
 #[test]

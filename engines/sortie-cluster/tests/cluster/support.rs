@@ -156,7 +156,7 @@ impl Cluster {
     pub fn jobs(&self, executor: usize) -> usize {
         let folders = |folder| std::fs::read_dir(folder).into_iter().flatten().flatten();
         let mut own = folders(self.work_dir(executor));
-        let jobs = own.next().into_iter().flat_map(|own| folders(own.path()));
+        let jobs = own.next().into_iter().flat_map(|own| folders(own.path().join("rows")));
         jobs.filter(|folder| !folder.file_name().to_string_lossy().starts_with("datafusion-")).count()
     }
 
