@@ -30,7 +30,7 @@ pub struct WorkFolder {
 }
 
 impl WorkFolder {
-    /// Makes a folder in `parent`, after deleting those that nobody owns any more.
+    /// Makes a folder in `parent`, and deletes those that nobody owns any more.
     pub fn new(parent: &Path) -> Result<WorkFolder> {
         let failed = |error: io::Error| DataFusionError::from(error).context(parent.display().to_string());
         fs::create_dir_all(parent).map_err(failed)?;
