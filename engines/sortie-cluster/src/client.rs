@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use sortie_ballista::{Progress, Sort};
 
 use crate::cli::SortOptions;
-use crate::cluster::session;
+use crate::cluster;
 
 /// Sorts a table, unless there is a reason to stop, and prints what was written.
 pub async fn sort(scheduler: &str, options: SortOptions, stop: impl Future<Output = String>) -> Result<()> {
@@ -34,10 +34,14 @@ pub async fn sort(scheduler: &str, options: SortOptions, stop: impl Future<Outpu
     Ok(())
 }
 
+/// A session on a cluster.
+pub async fn session(scheduler: &str) -> Result<SessionContext> {
+    let state = cluster::session(SessionConfig::new_with_ballista())?;
+    SessionContext::remote_with_state(&format!("http://{scheduler}"), state).await
+}
+
 /// Runs statements one after another, and prints the rows of each.
-pub async fn sql(scheduler: &str, statements: &str) -> Result<()> {
-    let state = session(SessionConfig::new_with_ballista())?;
-    let session = SessionContext::remote_with_state(&format!("http://{scheduler}"), state).await?;
+pub async fn sql(session: SessionContext, statements: &str) -> Result<()> {
     let session = session.enable_url_table();
     for statement in DFParser::parse_sql(statements)? {
         let plan = session.state().statement_to_plan(statement).await?;

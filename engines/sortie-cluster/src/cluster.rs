@@ -64,10 +64,15 @@ pub async fn serve_scheduler(listener: TcpListener, executor_timeout: u64) -> Re
 
 /// A session that has Ballista's functions and reads from all stores.
 pub fn session(config: SessionConfig) -> Result<SessionState> {
-    let stores = RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(Stores::default()));
+    state(config, RuntimeEnvBuilder::new())
+}
+
+/// The same with limits.
+pub fn state(config: SessionConfig, limits: RuntimeEnvBuilder) -> Result<SessionState> {
+    let runtime = limits.with_object_store_registry(Arc::new(Stores::default()));
     Ok(SessionStateBuilder::new()
         .with_config(config)
-        .with_runtime_env(stores.build_arc()?)
+        .with_runtime_env(runtime.build_arc()?)
         .with_default_features()
         .with_scalar_functions(ballista_scalar_functions())
         .with_aggregate_functions(ballista_aggregate_functions())
@@ -115,7 +120,8 @@ pub async fn run_executor(options: ExecutorOptions) -> Result<()> {
     start_executor_process(Arc::new(config)).await.map_err(external)
 }
 
-fn work_dir(folder: Option<PathBuf>) -> Result<TempDir> {
+/// A new folder in this one, which is deleted when it is dropped.
+pub fn work_dir(folder: Option<PathBuf>) -> Result<TempDir> {
     let folder = folder.unwrap_or_else(std::env::temp_dir);
     let failed = |error: std::io::Error| DataFusionError::from(error).context(folder.display().to_string());
     std::fs::create_dir_all(&folder).map_err(failed)?;
@@ -137,13 +143,20 @@ async fn wait_for((host, port): &(String, u16)) -> Result<()> {
     Ok(())
 }
 
-pub fn no_scheduler(address: &str, error: std::io::Error) -> DataFusionError {
+/// Fails unless something listens at the address.
+pub async fn ensure_scheduler(address: &str) -> Result<()> {
+    host_and_port(address)?;
+    TcpStream::connect(address).await.map_err(|error| no_scheduler(address, error))?;
+    Ok(())
+}
+
+fn no_scheduler(address: &str, error: std::io::Error) -> DataFusionError {
     let advice = format!("there is no scheduler at {address}; `sortie-cluster scheduler` starts one");
     DataFusionError::from(error).context(advice)
 }
 
 /// The host, which has brackets if it is an address of IPv6, and the port.
-pub fn host_and_port(address: &str) -> Result<(String, u16)> {
+fn host_and_port(address: &str) -> Result<(String, u16)> {
     let parts = address.rsplit_once(':').and_then(|(host, port)| Some((host.to_owned(), port.parse().ok()?)));
     parts.ok_or_else(|| {
         DataFusionError::Configuration(format!(

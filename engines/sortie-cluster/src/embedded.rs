@@ -4,11 +4,11 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use datafusion::error::{DataFusionError, Result};
 use futures::future;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::cli::{ClusterOptions, ExecutorOptions};
-use crate::cluster::{host_and_port, no_scheduler, run_executor, serve_scheduler};
+use crate::cluster::{ensure_scheduler, run_executor, serve_scheduler};
 
 /// The cluster that runs a command: one that there is, or a scheduler and an executor in this process.
 pub struct Embedded {
@@ -22,8 +22,7 @@ const NO_TIMEOUT: u64 = 3600;
 impl Embedded {
     pub async fn unless(options: &ClusterOptions) -> Result<Embedded> {
         if let Some(scheduler) = &options.scheduler {
-            host_and_port(scheduler)?;
-            TcpStream::connect(scheduler).await.map_err(|error| no_scheduler(scheduler, error))?;
+            ensure_scheduler(scheduler).await?;
             return Ok(Embedded { scheduler: scheduler.clone(), tasks: vec![] });
         }
         let bind = IpAddr::V4(Ipv4Addr::LOCALHOST);

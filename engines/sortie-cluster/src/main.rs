@@ -4,6 +4,7 @@ mod cli;
 mod client;
 mod cluster;
 mod embedded;
+mod local;
 
 use std::process;
 
@@ -46,11 +47,20 @@ async fn run(command: Command) -> Result<()> {
             client::sort(&scheduler, options, stopped(&mut cluster)).await
         }
         Command::Sql(options) => {
-            let mut cluster = Embedded::unless(&options.cluster).await?;
-            let scheduler = cluster.scheduler().to_owned();
+            // Spill files are deleted at the end.
+            let (session, _work_dir) = match &options.cluster.scheduler {
+                Some(scheduler) => {
+                    cluster::ensure_scheduler(scheduler).await?;
+                    (client::session(scheduler).await?, None)
+                }
+                None => {
+                    let (session, work_dir) = local::session(&options.cluster.resources)?;
+                    (session, Some(work_dir))
+                }
+            };
             tokio::select! {
-                done = client::sql(&scheduler, &options.statements) => done,
-                reason = stopped(&mut cluster) => exec_err!("{reason}"),
+                done = client::sql(session, &options.statements) => done,
+                () = told_to_stop() => exec_err!("interrupted"),
             }
         }
     }
@@ -59,16 +69,18 @@ async fn run(command: Command) -> Result<()> {
 /// Waits until a command cannot or need not go on. Returns why.
 async fn stopped(cluster: &mut Embedded) -> String {
     tokio::select! {
-        () = interrupted() => {
-            // Cleaning up takes a while. Another interrupt is meant.
-            tokio::spawn(async {
-                interrupted().await;
-                process::exit(1)
-            });
-            "interrupted".to_owned()
-        }
+        () = told_to_stop() => "interrupted".to_owned(),
         error = cluster.ended() => error.to_string(),
     }
+}
+
+/// Waits for an interrupt. Another one ends the process at once, for cleaning up takes a while.
+async fn told_to_stop() {
+    interrupted().await;
+    tokio::spawn(async {
+        interrupted().await;
+        process::exit(1)
+    });
 }
 
 /// Waits for an interrupt or a request to end.
