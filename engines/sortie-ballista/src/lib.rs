@@ -14,10 +14,13 @@
 mod codec;
 mod connections;
 mod cuts;
+mod decimals;
 mod distribute;
 mod engine;
+mod geo;
 mod job;
 mod keys;
+mod layout;
 mod output;
 mod range;
 mod sample;

@@ -115,13 +115,14 @@ impl Sort {
         let output = Output::open(&folder, &input.table.session.runtime_env())?;
         output.begin(&name).await?;
 
-        let write = Write { folder, ranges: input.parts, sort: name };
+        let empty_part = input.table.layout.empty_part()?;
+        let write = Write { folder, ranges: input.parts, sort: name, empty_part: empty_part.clone() };
         let written = tokio::select! {
             written = input.sort(&cluster, write, &output, progress) => written,
             reason = stop => Err(exec_datafusion_err!("{reason}")),
         };
         let finished = match written {
-            Ok(rows) => output.finish(self.by.clone(), &rows, &input.table.schema).await,
+            Ok(rows) => output.finish(self.by.clone(), &rows, &empty_part).await,
             Err(error) => Err(error),
         };
         let Err(error) = finished else { return finished };

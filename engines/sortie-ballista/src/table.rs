@@ -10,16 +10,17 @@ use datafusion::common::{
 use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
 use datafusion::execution::SessionStateBuilder;
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt, stream};
 use object_store::{ObjectMeta, ObjectStore};
 use url::Url;
 
 use crate::keys::Key;
+use crate::layout::{FileLayout, Layout};
 use crate::sample::VARIABLE_WIDTH;
 use crate::{MESSAGE_BYTES, Stores};
 
@@ -31,6 +32,8 @@ pub(crate) struct Table {
     pub keys: Vec<Key>,
     /// The size of the files.
     pub bytes: u64,
+    /// How the files store it.
+    pub layout: Layout,
 }
 
 /// How much of the input a task reads.
@@ -48,7 +51,7 @@ impl Table {
     /// Opens a file, a folder or a pattern, to be sorted by the columns of an ORDER BY.
     pub(crate) async fn open(input: &str, by: &str) -> Result<Table> {
         let (url, extension) = table_url(input)?;
-        let (session, bytes) = session(&url, extension, input).await?;
+        let Files { session, bytes, layouts } = Files::open(&url, extension, input).await?;
         let options = ParquetReadOptions::default().file_extension(extension);
         session.register_table(TABLE, session.read_parquet(url, options).await?.into_view())?;
         let table = session.table(TABLE).await?;
@@ -56,7 +59,8 @@ impl Table {
         let keys = keys(&session, by).await?;
         let plan = table.create_physical_plan().await?;
         let statistics = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new())?;
-        Ok(Table { session, schema, statistics, keys, bytes })
+        let layout = Layout::of(&layouts, &schema, &keys)?;
+        Ok(Table { session, schema, statistics, keys, bytes, layout })
     }
 
     pub(crate) async fn scan(&self) -> Result<Arc<dyn ExecutionPlan>> {
@@ -83,48 +87,85 @@ impl Table {
     }
 }
 
-/// A session with as many tasks as the input needs, and the bytes of the input.
-async fn session(url: &str, extension: &str, input: &str) -> Result<(SessionContext, u64)> {
-    let stores = RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(Stores::default()));
-    let runtime = stores.build_arc()?;
-    let with_tasks = |tasks: u64, subfolders: bool| {
-        let config = SessionConfig::new_with_ballista()
-            .with_target_partitions(tasks as usize)
-            .set_bool("datafusion.execution.listing_table_ignore_subdirectory", !subfolders)
-            .with_ballista_grpc_client_max_message_size(MESSAGE_BYTES);
-        let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(&runtime));
-        SessionContext::new_with_state(builder.with_default_features().build())
-    };
-    let url = ListingTableUrl::parse(url)?;
-    let store = runtime.object_store(url.object_store())?;
-    let listed = async |subfolders| {
-        let state = with_tasks(FEWEST_TASKS, subfolders).state();
-        url.list_all_files(&state, store.as_ref(), extension).await?.try_collect::<Vec<_>>().await
-    };
-    let is_deeper = |file: &&ObjectMeta| file.location.parts_count() > url.prefix().parts_count() + 1;
-    if url.get_glob().is_none()
-        && let Some(deeper) = listed(true).await?.iter().find(is_deeper)
-    {
-        return exec_err!(
-            "{input}: {} is in a subfolder; a table is the files of one folder",
-            deeper.location
-        );
+/// The files of a table.
+struct Files {
+    /// With as many tasks as they need.
+    session: SessionContext,
+    bytes: u64,
+    /// Of files with the same layout that follow one another, one.
+    layouts: Vec<FileLayout>,
+}
+
+impl Files {
+    async fn open(url: &str, extension: &str, input: &str) -> Result<Files> {
+        let stores = RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(Stores::default()));
+        let runtime = stores.build_arc()?;
+        let with_tasks = |tasks: u64, subfolders: bool| {
+            let config = SessionConfig::new_with_ballista()
+                .with_target_partitions(tasks as usize)
+                .set_bool("datafusion.execution.listing_table_ignore_subdirectory", !subfolders)
+                .with_ballista_grpc_client_max_message_size(MESSAGE_BYTES);
+            let builder =
+                SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(&runtime));
+            SessionContext::new_with_state(builder.with_default_features().build())
+        };
+        let url = ListingTableUrl::parse(url)?;
+        let store = runtime.object_store(url.object_store())?;
+        let listed = async |subfolders| {
+            let state = with_tasks(FEWEST_TASKS, subfolders).state();
+            url.list_all_files(&state, store.as_ref(), extension).await?.try_collect::<Vec<_>>().await
+        };
+        let is_deeper = |file: &&ObjectMeta| file.location.parts_count() > url.prefix().parts_count() + 1;
+        if url.get_glob().is_none()
+            && let Some(deeper) = listed(true).await?.iter().find(is_deeper)
+        {
+            return exec_err!(
+                "{input}: {} is in a subfolder; a table is the files of one folder",
+                deeper.location
+            );
+        }
+        let files = listed(false).await?;
+        let [first, ..] = files.as_slice() else {
+            return exec_err!("{input}: there is no file whose name ends in .parquet");
+        };
+        let is_hidden =
+            |file: &&ObjectMeta| file.location.filename().is_some_and(|name| name.starts_with(['_', '.']));
+        if let Some(hidden) = files.iter().find(is_hidden) {
+            return exec_err!(
+                "{input}: {} has the name of an unfinished file; move it away, or rename it",
+                hidden.location
+            );
+        }
+        ensure_distinct_columns(store.as_ref(), first, input).await?;
+        let bytes = files.iter().map(|file| file.size).sum::<u64>();
+        let layouts = layouts(&files, &store, &runtime).await?;
+        let session = with_tasks((bytes / TASK_BYTES).clamp(FEWEST_TASKS, MOST_TASKS), false);
+        Ok(Files { session, bytes, layouts })
     }
-    let files = listed(false).await?;
-    let [first, ..] = files.as_slice() else {
-        return exec_err!("{input}: there is no file whose name ends in .parquet");
+}
+
+/// How many files are opened at once.
+const OPENED_AT_ONCE: usize = 32;
+
+async fn layouts(
+    files: &[ObjectMeta],
+    store: &Arc<dyn ObjectStore>,
+    runtime: &RuntimeEnv,
+) -> Result<Vec<FileLayout>> {
+    let cache = runtime.cache_manager.get_file_metadata_cache();
+    let layout = async |file: &ObjectMeta| {
+        let metadata =
+            DFParquetMetadata::new(store.as_ref(), file).with_file_metadata_cache(Some(Arc::clone(&cache)));
+        Ok::<_, DataFusionError>(FileLayout::of(file.location.clone(), &*metadata.fetch_metadata().await?))
     };
-    let is_hidden =
-        |file: &&ObjectMeta| file.location.filename().is_some_and(|name| name.starts_with(['_', '.']));
-    if let Some(hidden) = files.iter().find(is_hidden) {
-        return exec_err!(
-            "{input}: {} has the name of an unfinished file; move it away, or rename it",
-            hidden.location
-        );
+    let mut opened = stream::iter(files).map(layout).buffered(OPENED_AT_ONCE);
+    let mut layouts: Vec<FileLayout> = Vec::new();
+    while let Some(layout) = opened.try_next().await? {
+        if layouts.last().is_none_or(|last| !last.is_like(&layout)) {
+            layouts.push(layout);
+        }
     }
-    ensure_distinct_columns(store.as_ref(), first, input).await?;
-    let bytes = files.iter().map(|file| file.size).sum::<u64>();
-    Ok((with_tasks((bytes / TASK_BYTES).clamp(FEWEST_TASKS, MOST_TASKS), false), bytes))
+    Ok(layouts)
 }
 
 /// Refuses a table with two columns of one name, of which DataFusion would read one.

@@ -7,3 +7,4 @@ mod sorts;
 mod sql;
 mod support;
 mod tables;
+mod types;
