@@ -117,7 +117,7 @@ fn ensure_whole_intervals(file: &FileLayout) -> Result<()> {
         Some(interval) if file.value(ARROW_SCHEMA_META_KEY).is_none() => exec_err!(
             "{}: column `{}` is an INTERVAL, of which the months would be lost; store it as a number or a string",
             file.path,
-            interval.path()
+            interval.path().string()
         ),
         _ => Ok(()),
     }

@@ -17,6 +17,7 @@ mod cuts;
 mod decimals;
 mod distribute;
 mod engine;
+mod floats;
 mod geo;
 mod job;
 mod keys;
@@ -32,6 +33,7 @@ mod write;
 
 pub use codec::SortieCodec;
 pub use engine::SortieEngine;
+pub use floats::InexactFloats;
 pub use output::{MANIFEST, Manifest, Part, UNFINISHED};
 pub use sort::{Progress, Sort};
 pub use stores::Stores;

@@ -19,6 +19,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use object_store::{ObjectMeta, ObjectStore};
 use url::Url;
 
+use crate::floats::InexactFloats;
 use crate::keys::Key;
 use crate::layout::{FileLayout, Layout};
 use crate::sample::VARIABLE_WIDTH;
@@ -107,7 +108,9 @@ impl Files {
                 .with_ballista_grpc_client_max_message_size(MESSAGE_BYTES);
             let builder =
                 SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(&runtime));
-            SessionContext::new_with_state(builder.with_default_features().build())
+            let builder =
+                builder.with_default_features().with_physical_optimizer_rule(Arc::new(InexactFloats));
+            SessionContext::new_with_state(builder.build())
         };
         let url = ListingTableUrl::parse(url)?;
         let store = runtime.object_store(url.object_store())?;

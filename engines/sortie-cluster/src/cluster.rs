@@ -21,7 +21,7 @@ use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::prelude::SessionConfig;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 use log::info;
-use sortie_ballista::{MESSAGE_BYTES, SortieCodec, SortieEngine, Stores};
+use sortie_ballista::{InexactFloats, MESSAGE_BYTES, SortieCodec, SortieEngine, Stores};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 
@@ -77,6 +77,7 @@ pub fn state(config: SessionConfig, limits: RuntimeEnvBuilder) -> Result<Session
         .with_scalar_functions(ballista_scalar_functions())
         .with_aggregate_functions(ballista_aggregate_functions())
         .with_window_functions(ballista_window_functions())
+        .with_physical_optimizer_rule(Arc::new(InexactFloats))
         .build())
 }
 

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, BinaryArray, Decimal128Array, FixedSizeBinaryArray, Int32Array, Int64Array, ListArray,
-    RecordBatch, StringArray, StructArray, TimestampMicrosecondArray, UInt32Array,
+    Array, ArrayRef, AsArray, BinaryArray, Decimal128Array, FixedSizeBinaryArray, Float64Array, Int32Array,
+    Int64Array, ListArray, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray, UInt32Array,
 };
-use datafusion::arrow::datatypes::{DataType, Field, Fields, Int32Type, Schema};
+use datafusion::arrow::datatypes::{DataType, Field, Fields, Float64Type, Int32Type, Schema};
 use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use datafusion::parquet::arrow::arrow_writer::ArrowWriterOptions;
 use datafusion::parquet::file::metadata::{KeyValue, ParquetMetaData, SortingColumn};
 use datafusion::parquet::file::properties::WriterProperties;
@@ -266,4 +267,31 @@ async fn assert_not_sorted_again(folder: &Path, by: &str, partitions: usize) {
     let plan = query.create_physical_plan().await.unwrap();
     let plan = datafusion::physical_plan::displayable(plan.as_ref()).indent(false).to_string();
     assert!(!plan.contains("SortExec"), "{by} in {partitions} partitions: {plan}");
+}
+
+/// DataFusion takes 1.5 for the value of all rows, because bounds leave NaN out.
+#[test]
+fn nan_beside_one_other_value_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("input.parquet"), folder.path().join("output"));
+    let ids: ArrayRef = Arc::new(Int64Array::from_iter_values((0..10).rev()));
+    let floats: ArrayRef =
+        Arc::new(Float64Array::from_iter_values((0..10).map(|i| if i == 3 { 1.5 } else { f64::NAN })));
+    let batch = RecordBatch::try_from_iter([("id", ids), ("f", floats)]).unwrap();
+    let mut writer = ArrowWriter::try_new(File::create(&input).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let outcome = sort(&input, "id", &output, 1);
+    assert!(outcome.succeeded, "{outcome:?}");
+    let part = File::open(output.join("part-00000.parquet")).unwrap();
+    let sorted =
+        ParquetRecordBatchReaderBuilder::try_new(part).unwrap().build().unwrap().next().unwrap().unwrap();
+    let floats: Vec<f64> = sorted.column(1).as_primitive::<Float64Type>().values().to_vec();
+    assert!(
+        (0..10).all(|row| if row == 6 { floats[row] == 1.5 } else { floats[row].is_nan() }),
+        "{floats:?}"
+    );
+
+    let outcome = run(&["sql", &format!("SELECT f FROM '{}'", input.to_str().unwrap())]);
+    assert_eq!(outcome.out.matches("NaN").count(), 9, "{outcome:?}");
 }
