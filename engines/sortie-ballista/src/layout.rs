@@ -11,7 +11,7 @@ use datafusion::common::{Result, exec_err};
 use datafusion::parquet::arrow::{
     ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, encode_arrow_schema, parquet_to_arrow_schema,
 };
-use datafusion::parquet::basic::{ConvertedType, Type as Physical};
+use datafusion::parquet::basic::{ConvertedType, Repetition, Type as Physical};
 use datafusion::parquet::file::metadata::{KeyValue, ParquetMetaData, ParquetMetaDataReader, SortingColumn};
 use datafusion::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use datafusion::parquet::file::writer::SerializedFileWriter;
@@ -137,14 +137,46 @@ fn ensure_whole_intervals(file: &FileLayout) -> Result<()> {
 fn column(files: &[FileLayout], field: &FieldRef) -> Result<TypePtr> {
     let table = Schema::new(vec![Arc::clone(field)]);
     let of_memory = ArrowSchemaConverter::new().with_coerce_types(true).convert(&table)?;
-    let mut of_files = files.iter().filter_map(|file| file.column(field.name()));
-    if let Some(first) = of_files.next()
-        && of_files.all(|other| other == first)
-        && holds(&single(first)?, &of_memory, field)?
+    let of_files = files.iter().filter_map(|file| file.column(field.name()));
+    let mut of_files = of_files.map(|column| nullable(column, field));
+    if let Some(Some(first)) = of_files.next()
+        && of_files.all(|other| other.as_ref() == Some(&first))
+        && holds(&single(&first)?, &of_memory, field)?
     {
-        return Ok(Arc::clone(first));
+        return Ok(first);
     }
     Ok(Arc::clone(&of_memory.root_schema().get_fields()[0]))
+}
+
+/// The column of a file, which may have nulls if that of the table may. None for one that the file describes in a way that cannot be
+/// written.
+fn nullable(column: &TypePtr, field: &Field) -> Option<TypePtr> {
+    let info = column.get_basic_info();
+    if !field.is_nullable() || info.repetition() != Repetition::REQUIRED {
+        return Some(Arc::clone(column));
+    }
+    let id = info.has_id().then(|| info.id());
+    let nullable = match column.as_ref() {
+        Type::GroupType { fields, .. } => Type::group_type_builder(column.name())
+            .with_repetition(Repetition::OPTIONAL)
+            .with_converted_type(info.converted_type())
+            .with_logical_type(info.logical_type_ref().cloned())
+            .with_fields(fields.clone())
+            .with_id(id)
+            .build(),
+        Type::PrimitiveType { physical_type, type_length, scale, precision, .. } => {
+            Type::primitive_type_builder(column.name(), *physical_type)
+                .with_repetition(Repetition::OPTIONAL)
+                .with_converted_type(info.converted_type())
+                .with_logical_type(info.logical_type_ref().cloned())
+                .with_length(*type_length)
+                .with_scale(*scale)
+                .with_precision(*precision)
+                .with_id(id)
+                .build()
+        }
+    };
+    nullable.ok().map(Arc::new)
 }
 
 fn single(column: &TypePtr) -> Result<SchemaDescriptor> {

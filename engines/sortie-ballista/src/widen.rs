@@ -157,10 +157,9 @@ fn wider_decimal(a: (u8, i8), b: (u8, i8)) -> Option<DataType> {
     let whole = |(precision, scale): (u8, i8)| i16::from(precision) - i16::from(scale);
     let scale = a.1.max(b.1);
     let precision = u8::try_from(whole(a).max(whole(b)) + i16::from(scale)).ok()?;
-    match precision {
-        ..=DECIMAL128_MAX_PRECISION => Some(DataType::Decimal128(precision, scale)),
-        ..=DECIMAL256_MAX_PRECISION => Some(DataType::Decimal256(precision, scale)),
-        _ => None,
+    match precision <= DECIMAL128_MAX_PRECISION {
+        true => Some(DataType::Decimal128(precision, scale)),
+        false => (precision <= DECIMAL256_MAX_PRECISION).then_some(DataType::Decimal256(precision, scale)),
     }
 }
 

@@ -80,20 +80,23 @@ fn rows() -> Vec<(&'static str, ArrayRef)> {
 
 /// Writes a file of these types with some metadata, and with Arrow's description of the columns `described`.
 fn write(file: &Path, metadata: &[(&str, &str)], described: Option<Schema>) {
-    let columns = rows();
-    let field =
-        |(name, column): &(&str, ArrayRef)| Field::new(*name, column.data_type().clone(), *name != "id");
-    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-    let batch =
-        RecordBatch::try_new(Arc::clone(&schema), columns.into_iter().map(|column| column.1).collect());
-    let batch = batch.unwrap();
-    let types = SchemaDescriptor::new(Arc::new(parse_message_type(TYPES).unwrap()));
     let mut entries: Vec<_> =
         metadata.iter().map(|&(key, value)| KeyValue::new(key.to_owned(), value.to_owned())).collect();
     if let Some(described) = &described {
         let value = datafusion::parquet::arrow::encode_arrow_schema(described);
         entries.push(KeyValue::new("ARROW:schema".to_owned(), value));
     }
+    write_as(file, TYPES, rows(), entries);
+}
+
+fn write_as(file: &Path, types: &str, columns: Vec<(&str, ArrayRef)>, entries: Vec<KeyValue>) {
+    let types = SchemaDescriptor::new(Arc::new(parse_message_type(types).unwrap()));
+    let fields = columns.iter().zip(types.root_schema().get_fields());
+    let fields = fields
+        .map(|((name, column), theirs)| Field::new(*name, column.data_type().clone(), theirs.is_optional()));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let columns = columns.into_iter().map(|column| column.1).collect();
+    let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
     let properties = WriterProperties::builder().set_key_value_metadata(Some(entries)).build();
     let options = ArrowWriterOptions::new()
         .with_properties(properties)
@@ -171,21 +174,60 @@ fn the_description_for_arrow_is_kept() {
     // Strings are not in the order of polars' Enum, and polars would believe it.
     assert!(part(&output, 0).row_groups().iter().all(|group| group.sorting_columns().is_none()));
 
-    // Categories of one file are not those of another. All else is described as before.
-    write(&input.join("1.parquet"), &[], Some(described("little, much")));
-    let output = folder.path().join("both");
-    let outcome = sort(&input, "id", &output, 2);
-    assert!(outcome.succeeded, "{outcome:?}");
-    let part = part(&output, 0);
-    assert_eq!(part.file_metadata().schema(), metadata(&input.join("0.parquet")).file_metadata().schema());
-    let fields = datafusion::parquet::arrow::parquet_to_arrow_schema(
-        part.file_metadata().schema_descr(),
-        part.file_metadata().key_value_metadata(),
-    )
-    .unwrap();
-    let entries = |name| fields.field_with_name(name).unwrap().metadata().clone();
-    assert!(entries("enumerated").is_empty(), "{:?}", entries("enumerated"));
-    assert_eq!(entries("json")["ARROW:extension:name"], "theirs.json");
+    // Categories of one file are not those of another, which may also have strings without a description. All else that they agree
+    // on is described as before.
+    for (number, other) in [Some(described("little, much")), None].into_iter().enumerate() {
+        let extension = other.as_ref().map(|_| "theirs.json");
+        write(&input.join("1.parquet"), &[], other);
+        let output = folder.path().join(format!("both {number}"));
+        let outcome = sort(&input, "id", &output, 2);
+        assert!(outcome.succeeded, "{outcome:?}");
+        tables::check(&input, &output, "id");
+        let part = part(&output, 0);
+        assert_eq!(
+            part.file_metadata().schema(),
+            metadata(&input.join("0.parquet")).file_metadata().schema()
+        );
+        let fields = datafusion::parquet::arrow::parquet_to_arrow_schema(
+            part.file_metadata().schema_descr(),
+            part.file_metadata().key_value_metadata(),
+        )
+        .unwrap();
+        let entries = |name| fields.field_with_name(name).unwrap().metadata().clone();
+        assert!(entries("enumerated").is_empty(), "{:?}", entries("enumerated"));
+        assert_eq!(entries("json").get("ARROW:extension:name").map(String::as_str), extension);
+    }
+}
+
+/// A UUID became bytes where one file had no nulls and another had some, or lacked the column.
+#[test]
+fn columns_keep_their_types_although_only_some_files_have_nulls() {
+    let folder = tempfile::tempdir().unwrap();
+    let ids = || -> ArrayRef { Arc::new(Int64Array::from_iter_values((0..10).rev())) };
+    let uuids = || -> ArrayRef {
+        let uuids = (0..10).map(|i: u128| i.to_be_bytes());
+        Arc::new(FixedSizeBinaryArray::try_from_iter(uuids).unwrap())
+    };
+    let uuid = "FIXED_LEN_BYTE_ARRAY (16) uuid (UUID);";
+    let required = format!("message theirs {{ REQUIRED INT64 id; REQUIRED {uuid} }}");
+    let optional = format!("message theirs {{ REQUIRED INT64 id; OPTIONAL {uuid} }}");
+    let absent = "message theirs { REQUIRED INT64 id; }";
+    let with_uuids = || vec![("id", ids()), ("uuid", uuids())];
+    for (number, (other, columns)) in
+        [(optional.as_str(), with_uuids()), (absent, vec![("id", ids())])].into_iter().enumerate()
+    {
+        let (input, output) =
+            (folder.path().join(number.to_string()), folder.path().join(format!("{number}-sorted")));
+        std::fs::create_dir(&input).unwrap();
+        write_as(&input.join("0.parquet"), &required, with_uuids(), vec![]);
+        write_as(&input.join("1.parquet"), other, columns, vec![]);
+        let outcome = sort(&input, "id", &output, 1);
+        assert!(outcome.succeeded, "{outcome:?}");
+        let part = part(&output, 0);
+        let theirs = parse_message_type(&optional).unwrap();
+        assert_eq!(part.file_metadata().schema(), &theirs);
+        assert_eq!(part.file_metadata().num_rows(), 20);
+    }
 }
 
 /// Bounds of one file are not those of all, and readers skip what is outside.
@@ -223,7 +265,8 @@ fn parts_say_what_they_are_sorted_by() {
     write(&input.join("0.parquet"), &[], None);
     tables::write(&few, 1, 5);
     // The columns are leaves: `pair` has two of them. In how many partitions DataFusion reads is the last number.
-    let cases: [(&Path, &str, Vec<(i32, bool, bool)>, usize, usize); 7] = [
+    type Keys = Vec<(i32, bool, bool)>;
+    let cases: [(&Path, &str, Keys, usize, usize); 7] = [
         (&input, "micros DESC NULLS LAST, id", vec![(11, true, false), (2, false, false)], 4, 4),
         (&input, "micros DESC NULLS LAST, id", vec![(11, true, false), (2, false, false)], 4, 2),
         (&input, "id", vec![(2, false, false)], 4, 1),
