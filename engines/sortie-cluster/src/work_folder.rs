@@ -148,7 +148,9 @@ mod tests {
         fs::create_dir_all(killed.join("rows/job")).unwrap();
         File::create(killed.join(LOCK)).unwrap();
         let (new, theirs) = (parent.path().join("sortie-cluster-new"), parent.path().join("theirs"));
-        [&new, &theirs].map(|folder| fs::create_dir(folder).unwrap());
+        for folder in [&new, &theirs] {
+            fs::create_dir(folder).unwrap();
+        }
         // A link to a folder that looks like one of ours.
         File::create(theirs.join(LOCK)).unwrap();
         let link = parent.path().join("sortie-cluster-link");
