@@ -134,6 +134,8 @@ impl Files {
             let mut files: Vec<_> =
                 url.list_all_files(&state, store.as_ref(), "").await?.try_collect().await?;
             files.retain(|file| is_file || ending(file).is_some());
+            // Stores list files in any order. What is taken from the first is to be the same each time.
+            files.sort_unstable_by(|a, b| a.location.cmp(&b.location));
             Ok::<_, DataFusionError>(files)
         };
         let is_deeper = |file: &&ObjectMeta| file.location.parts_count() > url.prefix().parts_count() + 1;
