@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use ballista::prelude::{SessionConfigExt, SessionContextExt};
+use ballista_core::config::BALLISTA_CLIENT_PULL;
 use datafusion::arrow::util::pretty::print_batches;
 use datafusion::common::exec_err;
 use datafusion::error::Result;
@@ -79,7 +80,9 @@ const NAME_TIME: Duration = Duration::from_secs(2);
 
 /// A session on a cluster.
 async fn session(scheduler: &str) -> Result<SessionContext> {
-    let state = cluster::session(SessionConfig::new_with_ballista())?;
+    // The scheduler names a job at once if it is asked for its state, but with the first change of the state if it tells by itself.
+    let config = SessionConfig::new_with_ballista().set_bool(BALLISTA_CLIENT_PULL, true);
+    let state = cluster::session(config)?;
     SessionContext::remote_with_state(&format!("http://{scheduler}"), state).await
 }
 

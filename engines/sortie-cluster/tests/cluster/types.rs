@@ -154,12 +154,15 @@ fn the_description_for_arrow_is_kept() {
     let (input, output) = (folder.path().join("input"), folder.path().join("output"));
     std::fs::create_dir(&input).unwrap();
     let batch = RecordBatch::try_from_iter(rows()).unwrap();
-    let described = |categories: &str| {
+    let described = |categories: Option<&str>| {
         let field = |field: &Arc<Field>| match field.name().as_str() {
             "category" => {
                 let strings = DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8));
-                let entries = [("_PL_ENUM_VALUES2".to_owned(), categories.to_owned())];
-                Field::new("category", strings, true).with_metadata(entries.into())
+                let entries = |list: &str| [("_PL_ENUM_VALUES2".to_owned(), list.to_owned())];
+                match categories {
+                    Some(list) => Field::new("category", strings, true).with_metadata(entries(list).into()),
+                    None => Field::clone(field),
+                }
             }
             "json" => {
                 let entries = [("ARROW:extension:name".to_owned(), "theirs.json".to_owned())];
@@ -169,18 +172,16 @@ fn the_description_for_arrow_is_kept() {
         };
         Schema::new(batch.schema().fields().iter().map(field).collect::<Vec<_>>())
     };
-    write(&input.join("0.parquet"), &[], Some(described("small, large")));
+    write(&input.join("0.parquet"), &[], Some(described(Some("small, large"))));
     let outcome = sort(&input, "category, id", &output, 2);
     assert!(outcome.succeeded, "{outcome:?}");
     assert_eq!(key_values(&part(&output, 0)), key_values(&metadata(&input.join("0.parquet"))));
     // Strings are not in the order of polars' Enum, and polars would believe it.
     assert!(part(&output, 0).row_groups().iter().all(|group| group.sorting_columns().is_none()));
 
-    // Categories of one file are not those of another, which may also have strings without a description. All else that they agree
-    // on is described as before.
-    for (number, other) in [Some(described("little, much")), None].into_iter().enumerate() {
-        let extension = other.as_ref().map(|_| "theirs.json");
-        write(&input.join("1.parquet"), &[], other);
+    // Categories of one file are not those of another, which may also have strings. All else is described as before.
+    for (number, categories) in [Some("little, much"), None].into_iter().enumerate() {
+        write(&input.join("1.parquet"), &[], Some(described(categories)));
         let output = folder.path().join(format!("both {number}"));
         let outcome = sort(&input, "id", &output, 2);
         assert!(outcome.succeeded, "{outcome:?}");
@@ -196,7 +197,7 @@ fn the_description_for_arrow_is_kept() {
         .unwrap();
         let entries = |name| fields.field_with_name(name).unwrap().metadata().clone();
         assert!(entries("category").is_empty(), "{:?}", entries("category"));
-        assert_eq!(entries("json").get("ARROW:extension:name").map(String::as_str), extension);
+        assert_eq!(entries("json")["ARROW:extension:name"], "theirs.json");
     }
 }
 
