@@ -14,10 +14,14 @@
 mod codec;
 mod connections;
 mod cuts;
+mod decimals;
 mod distribute;
 mod engine;
+mod floats;
+mod geo;
 mod job;
 mod keys;
+mod layout;
 mod output;
 mod range;
 mod sample;
@@ -30,6 +34,7 @@ mod write;
 
 pub use codec::SortieCodec;
 pub use engine::SortieEngine;
+pub use floats::InexactFloats;
 pub use job::cancel_job;
 pub use output::{MANIFEST_SUFFIX, Manifest, Part, UNFINISHED};
 pub use sort::{Progress, Sort};

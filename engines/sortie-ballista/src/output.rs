@@ -11,14 +11,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err};
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::runtime_env::RuntimeEnv;
-use datafusion::parquet::arrow::ArrowWriter;
 use futures::TryStreamExt;
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
+use prost::bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -177,11 +176,10 @@ impl Output {
         &self,
         sorted_by: String,
         rows: &[Option<u64>],
-        schema: &SchemaRef,
+        empty_part: &Bytes,
     ) -> Result<Manifest> {
         for range in (0..rows.len()).filter(|&range| rows[range].is_none()) {
-            let empty = ArrowWriter::try_new(Vec::new(), Arc::clone(schema), None)?.into_inner()?;
-            self.explained(self.store.put(&self.path(&part_name(range)), empty.into()).await)?;
+            self.explained(self.store.put(&self.path(&part_name(range)), empty_part.clone().into()).await)?;
         }
         let mut written = self.parts().await?;
         let mut parts = Vec::with_capacity(rows.len());

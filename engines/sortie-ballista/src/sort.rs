@@ -133,15 +133,16 @@ impl Sort {
         };
         let folder = folder_url(&self.output)?;
         let output = Output::open(&folder, &input.table.session.runtime_env())?;
+        let empty_part = input.table.layout.empty_part()?;
         output.begin(&name).await?;
 
-        let write = Write { folder, ranges: input.parts, sort: name };
+        let write = Write { folder, ranges: input.parts, sort: name, empty_part: empty_part.clone() };
         let written = tokio::select! {
             written = input.sort(&cluster, write, &output, progress) => written,
             reason = stop => Err(exec_datafusion_err!("{reason}")),
         };
         let finished = match written {
-            Ok(rows) => output.finish(self.by.clone(), &rows, &input.table.schema).await,
+            Ok(rows) => output.finish(self.by.clone(), &rows, &empty_part).await,
             Err(error) => Err(error),
         };
         let Err(error) = finished else { return finished };

@@ -21,7 +21,9 @@ use glob::Pattern;
 use object_store::{ObjectMeta, ObjectStore};
 use url::Url;
 
+use crate::floats::InexactFloats;
 use crate::keys::Key;
+use crate::layout::{FileLayout, Layout};
 use crate::sample::VARIABLE_WIDTH;
 use crate::widen::Widened;
 use crate::{MESSAGE_BYTES, Stores};
@@ -34,6 +36,8 @@ pub(crate) struct Table {
     pub keys: Vec<Key>,
     /// The size of the files.
     pub bytes: u64,
+    /// How the files store it.
+    pub layout: Layout,
 }
 
 /// How much of the input a task reads.
@@ -50,12 +54,12 @@ const TABLE: &str = "input";
 impl Table {
     /// Opens a file, a folder or a pattern, to be sorted by the columns of an ORDER BY.
     pub(crate) async fn open(input: &str, by: &str) -> Result<Table> {
-        let Files { session, url, ending, schema, bytes } = Files::open(input).await?;
+        let Files { session, url, ending, widened, bytes, layouts } = Files::open(input).await?;
         let options = ParquetReadOptions::default().file_extension(&ending);
         let options = options.to_listing_options(&session.copied_config(), session.copied_table_options());
         let files = ListingTableConfig::new(url).with_listing_options(options);
-        let files = match schema {
-            Some(schema) => files.with_schema(schema),
+        let files = match widened {
+            Some(columns) => files.with_schema(columns),
             None => files.infer_schema(&session.state()).await?,
         };
         let statistics = session.runtime_env().cache_manager.get_file_statistic_cache();
@@ -66,7 +70,8 @@ impl Table {
         let keys = keys(&session, by).await?;
         let plan = table.create_physical_plan().await?;
         let statistics = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new())?;
-        Ok(Table { session, schema, statistics, keys, bytes })
+        let layout = Layout::of(&layouts, &schema, &keys)?;
+        Ok(Table { session, schema, statistics, keys, bytes, layout })
     }
 
     pub(crate) async fn scan(&self) -> Result<Arc<dyn ExecutionPlan>> {
@@ -101,8 +106,9 @@ struct Files {
     /// How their names end; empty for a file that was named itself.
     ending: String,
     /// The columns, if the files differ in them.
-    schema: Option<SchemaRef>,
+    widened: Option<SchemaRef>,
     bytes: u64,
+    layouts: Vec<FileLayout>,
 }
 
 impl Files {
@@ -116,7 +122,9 @@ impl Files {
                 .with_ballista_grpc_client_max_message_size(MESSAGE_BYTES);
             let builder =
                 SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(&runtime));
-            SessionContext::new_with_state(builder.with_default_features().build())
+            let builder =
+                builder.with_default_features().with_physical_optimizer_rule(Arc::new(InexactFloats));
+            SessionContext::new_with_state(builder.build())
         };
         let url = table_url(input)?;
         let store = runtime.object_store(url.object_store())?;
@@ -126,6 +134,8 @@ impl Files {
             let mut files: Vec<_> =
                 url.list_all_files(&state, store.as_ref(), "").await?.try_collect().await?;
             files.retain(|file| is_file || ending(file).is_some());
+            // Stores list files in any order. What is taken from the first is to be the same each time.
+            files.sort_unstable_by(|a, b| a.location.cmp(&b.location));
             Ok::<_, DataFusionError>(files)
         };
         let is_deeper = |file: &&ObjectMeta| file.location.parts_count() > url.prefix().parts_count() + 1;
@@ -156,12 +166,13 @@ impl Files {
                 other.location
             );
         }
-        ensure_distinct_columns(store.as_ref(), first, input).await?;
-        let schema = widened(&files, store.as_ref(), &runtime).await?;
+        let layouts = layouts(&files, store.as_ref(), &runtime).await?;
+        layouts.iter().try_for_each(FileLayout::ensure_distinct_columns)?;
+        let widened = widened(&layouts)?;
         let bytes = files.iter().map(|file| file.size).sum::<u64>();
         let session = with_tasks((bytes / TASK_BYTES).clamp(FEWEST_TASKS, MOST_TASKS), false);
         let ending = ending(first).filter(|_| !is_file).unwrap_or_default().to_owned();
-        Ok(Files { session, url, ending, schema, bytes })
+        Ok(Files { session, url, ending, widened, bytes, layouts })
     }
 }
 
@@ -190,39 +201,38 @@ async fn file_or_folder(url: ListingTableUrl, store: &dyn ObjectStore) -> Result
 /// How many files are opened at once.
 const OPENED_AT_ONCE: usize = 32;
 
-/// The columns of a table whose files differ in them.
-async fn widened(
+/// What the files say of their columns and of themselves. Of files that follow one another and say the same, one is kept.
+async fn layouts(
     files: &[ObjectMeta],
     store: &dyn ObjectStore,
     runtime: &RuntimeEnv,
-) -> Result<Option<SchemaRef>> {
+) -> Result<Vec<FileLayout>> {
     let cache = runtime.cache_manager.get_file_metadata_cache();
-    let schemas = stream::iter(files).map(|file| {
-        let file = DFParquetMetadata::new(store, file).with_file_metadata_cache(Some(Arc::clone(&cache)));
-        async move { file.fetch_schema().await }
-    });
-    let mut schemas = schemas.buffered(OPENED_AT_ONCE);
+    let layout = async |file: &ObjectMeta| {
+        let metadata = DFParquetMetadata::new(store, file).with_file_metadata_cache(Some(Arc::clone(&cache)));
+        Ok::<_, DataFusionError>(FileLayout::of(file.location.clone(), &*metadata.fetch_metadata().await?))
+    };
+    let mut opened = stream::iter(files).map(layout).buffered(OPENED_AT_ONCE);
+    let mut layouts: Vec<FileLayout> = Vec::new();
+    while let Some(layout) = opened.try_next().await? {
+        if layouts.last().is_none_or(|last| !last.is_like(&layout)) {
+            layouts.push(layout);
+        }
+    }
+    Ok(layouts)
+}
+
+/// The columns of a table whose files differ in them.
+fn widened(files: &[FileLayout]) -> Result<Option<SchemaRef>> {
     let mut table: Option<Widened> = None;
     for file in files {
-        let Some(schema) = schemas.try_next().await? else { break };
+        let (columns, path) = (file.columns()?, file.path.as_ref());
         match &mut table {
-            None => table = Some(Widened::new(&schema, file.location.as_ref())),
-            Some(table) => table.add(&schema, file.location.as_ref())?,
+            None => table = Some(Widened::new(&columns, path)),
+            Some(table) => table.add(&columns, path)?,
         }
     }
     Ok(table.and_then(Widened::finish))
-}
-
-/// Refuses a table with two columns of one name, of which DataFusion would read one.
-async fn ensure_distinct_columns(store: &dyn ObjectStore, file: &ObjectMeta, input: &str) -> Result<()> {
-    let metadata = DFParquetMetadata::new(store, file).fetch_metadata().await?;
-    let columns = metadata.file_metadata().schema_descr().root_schema().get_fields();
-    let mut names: Vec<_> = columns.iter().map(|column| column.name()).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => exec_err!("{input}: {} has two columns named `{}`; rename one", file.location, pair[0]),
-        None => Ok(()),
-    }
 }
 
 /// The columns of an ORDER BY. A column counts once, where it is first.

@@ -14,14 +14,13 @@ use datafusion::common::{Result, exec_err};
 /// The columns of the files so far, and a file that each is in.
 pub(crate) struct Widened {
     fields: Vec<(Field, String)>,
-    metadata: HashMap<String, String>,
     is_wider: bool,
 }
 
 impl Widened {
     pub(crate) fn new(schema: &Schema, file: &str) -> Widened {
-        let fields = schema.fields().iter().map(|field| (field.as_ref().clone(), file.to_owned()));
-        Widened { fields: fields.collect(), metadata: schema.metadata().clone(), is_wider: false }
+        let fields = schema.fields().iter().map(|field| (described_by_none(field), file.to_owned()));
+        Widened { fields: fields.collect(), is_wider: false }
     }
 
     /// Adds the columns of a file. Columns that not all files have are null in the others.
@@ -29,7 +28,7 @@ impl Widened {
         for field in schema.fields() {
             let Some((known, first)) = self.fields.iter_mut().find(|(known, _)| known.name() == field.name())
             else {
-                self.fields.push((field.as_ref().clone().with_nullable(true), file.to_owned()));
+                self.fields.push((described_by_none(field).with_nullable(true), file.to_owned()));
                 self.is_wider = true;
                 continue;
             };
@@ -59,8 +58,13 @@ impl Widened {
     /// The columns of the table, if files have other columns than the table.
     pub(crate) fn finish(self) -> Option<Arc<Schema>> {
         let fields: Vec<Field> = self.fields.into_iter().map(|(field, _)| field).collect();
-        self.is_wider.then(|| Arc::new(Schema::new_with_metadata(fields, self.metadata)))
+        self.is_wider.then(|| Arc::new(Schema::new(fields)))
     }
+}
+
+/// A field without its metadata, which may be true of one file only.
+fn described_by_none(field: &Field) -> Field {
+    field.clone().with_metadata(HashMap::new())
 }
 
 /// The narrowest type that holds the values of both, without loss.
@@ -153,10 +157,9 @@ fn wider_decimal(a: (u8, i8), b: (u8, i8)) -> Option<DataType> {
     let whole = |(precision, scale): (u8, i8)| i16::from(precision) - i16::from(scale);
     let scale = a.1.max(b.1);
     let precision = u8::try_from(whole(a).max(whole(b)) + i16::from(scale)).ok()?;
-    match precision {
-        ..=DECIMAL128_MAX_PRECISION => Some(DataType::Decimal128(precision, scale)),
-        ..=DECIMAL256_MAX_PRECISION => Some(DataType::Decimal256(precision, scale)),
-        _ => None,
+    match precision <= DECIMAL128_MAX_PRECISION {
+        true => Some(DataType::Decimal128(precision, scale)),
+        false => (precision <= DECIMAL256_MAX_PRECISION).then_some(DataType::Decimal256(precision, scale)),
     }
 }
 

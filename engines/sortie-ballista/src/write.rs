@@ -9,11 +9,15 @@ use datafusion::common::{DataFusionError, Result, exec_datafusion_err};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::parquet::arrow::AsyncArrowWriter;
-use datafusion::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use datafusion::parquet::arrow::arrow_writer::ArrowWriterOptions;
+use datafusion::parquet::file::properties::WriterPropertiesBuilder;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt, future, stream};
 use object_store::buffered::BufWriter;
+use prost::bytes::Bytes;
 
+use crate::decimals::Decimals;
+use crate::layout::Layout;
 use crate::output::{Output, part_name};
 use crate::range;
 
@@ -28,6 +32,9 @@ pub(crate) struct Write {
     /// The name of the sort, which the folder's mark has while the sort runs.
     #[prost(string, tag = "3")]
     pub sort: String,
+    /// A part without rows, which has the types and the metadata that all parts are to have.
+    #[prost(bytes = "bytes", tag = "4")]
+    pub empty_part: Bytes,
 }
 
 /// A row group is finished when it takes this much memory, even if it has fewer rows than DataFusion's settings say.
@@ -57,7 +64,8 @@ impl Write {
         let label = labels(&first).value(0);
         let range = range::ranges_of(vec![label], self.ranges as usize)?[0];
         let output = Output::open(&self.folder, &context.runtime_env())?;
-        let mut part = PartWriter::new(&output, range, without_label(&first)?.schema(), &context)?;
+        let layout = Layout::of_part(self.empty_part)?;
+        let mut part = PartWriter::new(&output, range, &layout, without_label(&first)?.schema(), &context)?;
         let written = part.write_all(first, label, input).await;
         let written = match written {
             // A part that nobody waits for any more would be taken for a result.
@@ -97,16 +105,30 @@ fn without_label(batch: &RecordBatch) -> Result<RecordBatch> {
 /// A part that is being written. It is not in the folder before it is finished.
 struct PartWriter {
     parquet: AsyncArrowWriter<BufWriter>,
+    decimals: Decimals,
     memory: MemoryReservation,
     rows: u64,
 }
 
 impl PartWriter {
-    fn new(output: &Output, range: usize, schema: SchemaRef, context: &TaskContext) -> Result<PartWriter> {
+    fn new(
+        output: &Output,
+        range: usize,
+        layout: &Layout,
+        held: SchemaRef,
+        context: &TaskContext,
+    ) -> Result<PartWriter> {
         let file = BufWriter::new(output.store(), output.path(&part_name(range)));
-        let properties = properties(context, &schema)?;
+        let decimals = Decimals::new(&layout.schema, &held);
+        let options = ArrowWriterOptions::new()
+            .with_properties(layout.properties(properties(context, &held)?))
+            .with_parquet_schema(layout.schema.clone())
+            // The metadata has the input's description of the columns for Arrow, if there is one.
+            .with_skip_arrow_metadata(true);
+        let schema = Arc::clone(&decimals.schema);
         Ok(PartWriter {
-            parquet: AsyncArrowWriter::try_new(file, schema, Some(properties))?,
+            parquet: AsyncArrowWriter::try_new_with_options(file, schema, options)?,
+            decimals,
             memory: MemoryConsumer::new("PartWriter").register(context.memory_pool()),
             rows: 0,
         })
@@ -126,7 +148,7 @@ impl PartWriter {
                      of sortie-cluster"
                 ));
             }
-            self.parquet.write(&without_label(&batch)?).await?;
+            self.parquet.write(&self.decimals.stored(&without_label(&batch)?)?).await?;
             self.rows += batch.num_rows() as u64;
             if self.parquet.memory_size() > ROW_GROUP_BYTES {
                 self.parquet.flush().await?;
@@ -155,10 +177,9 @@ impl PartWriter {
 }
 
 /// How parts are written: as DataFusion's settings say for `COPY ... TO`.
-fn properties(context: &TaskContext, schema: &SchemaRef) -> Result<WriterProperties> {
+fn properties(context: &TaskContext, schema: &SchemaRef) -> Result<WriterPropertiesBuilder> {
     let mut options = TableParquetOptions::default();
     options.global = context.session_config().options().execution.parquet.clone();
     options.arrow_schema(schema);
-    // Days are written as days, whatever their type in memory.
-    Ok(WriterPropertiesBuilder::try_from(&options)?.set_coerce_types(true).build())
+    WriterPropertiesBuilder::try_from(&options)
 }

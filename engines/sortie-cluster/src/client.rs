@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use ballista::prelude::{SessionConfigExt, SessionContextExt};
+use ballista_core::config::BALLISTA_CLIENT_PULL;
 use datafusion::arrow::util::pretty::print_batches;
 use datafusion::common::exec_err;
 use datafusion::error::Result;
@@ -43,22 +44,26 @@ pub async fn sort(
     Ok(())
 }
 
-/// A session on a cluster.
-pub async fn session(scheduler: &str) -> Result<SessionContext> {
-    let state = cluster::session(SessionConfig::new_with_ballista())?;
-    SessionContext::remote_with_state(&format!("http://{scheduler}"), state).await
-}
-
 /// Runs statements one after another, unless there is a reason to stop, and prints the rows of each.
 pub async fn sql(
     session: SessionContext,
+    statements: &str,
+    stop: impl Future<Output = String>,
+) -> Result<()> {
+    tokio::select! {
+        done = run(session, statements) => done,
+        reason = stop => exec_err!("{reason}"),
+    }
+}
+
+/// The same on a cluster, whose job is cancelled if there is a reason to stop.
+pub async fn sql_on_cluster(
     scheduler: &str,
     statements: &str,
     stop: impl Future<Output = String>,
 ) -> Result<()> {
     let jobs = Jobs::default();
-    let session = jobs.recorded(session).enable_url_table();
-    let mut run = pin!(run(&session, statements));
+    let mut run = pin!(run(jobs.recorded(session(scheduler).await?), statements));
     tokio::select! {
         done = &mut run => done,
         reason = stop => {
@@ -73,7 +78,16 @@ pub async fn sql(
 /// How long an interrupted command waits for the name of its job.
 const NAME_TIME: Duration = Duration::from_secs(2);
 
-async fn run(session: &SessionContext, statements: &str) -> Result<()> {
+/// A session on a cluster.
+async fn session(scheduler: &str) -> Result<SessionContext> {
+    // The scheduler names a job at once if it is asked for its state, but with the first change of the state if it tells by itself.
+    let config = SessionConfig::new_with_ballista().set_bool(BALLISTA_CLIENT_PULL, true);
+    let state = cluster::session(config)?;
+    SessionContext::remote_with_state(&format!("http://{scheduler}"), state).await
+}
+
+async fn run(session: SessionContext, statements: &str) -> Result<()> {
+    let session = session.enable_url_table();
     for statement in DFParser::parse_sql(statements)? {
         let plan = session.state().statement_to_plan(statement).await?;
         let spinner = spinner();

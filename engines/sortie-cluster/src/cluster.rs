@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use ballista_core::RuntimeProducer;
@@ -21,7 +22,7 @@ use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::prelude::SessionConfig;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 use log::info;
-use sortie_ballista::{MESSAGE_BYTES, SortieCodec, SortieEngine, Stores};
+use sortie_ballista::{InexactFloats, MESSAGE_BYTES, SortieCodec, SortieEngine, Stores};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::cli::{ExecutorOptions, Resources, SchedulerOptions};
@@ -64,14 +65,20 @@ pub async fn serve_scheduler(listener: TcpListener, executor_timeout: u64) -> Re
 
 /// A session that has Ballista's functions and reads from all stores.
 pub fn session(config: SessionConfig) -> Result<SessionState> {
-    let stores = RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(Stores::default()));
+    state(config, RuntimeEnvBuilder::new())
+}
+
+/// The same with limits.
+pub fn state(config: SessionConfig, limits: RuntimeEnvBuilder) -> Result<SessionState> {
+    let runtime = limits.with_object_store_registry(Arc::new(Stores::default()));
     Ok(SessionStateBuilder::new()
         .with_config(config)
-        .with_runtime_env(stores.build_arc()?)
+        .with_runtime_env(runtime.build_arc()?)
         .with_default_features()
         .with_scalar_functions(ballista_scalar_functions())
         .with_aggregate_functions(ballista_aggregate_functions())
         .with_window_functions(ballista_window_functions())
+        .with_physical_optimizer_rule(Arc::new(InexactFloats))
         .build())
 }
 
@@ -92,6 +99,14 @@ pub async fn run_executor(options: ExecutorOptions) -> Result<()> {
 /// The folder for the rows of an executor.
 pub fn work_folder(resources: &Resources) -> Result<WorkFolder> {
     WorkFolder::new(resources.work_dir.as_deref().unwrap_or(&std::env::temp_dir()))
+}
+
+/// How many tasks run at once in this process.
+pub fn tasks_at_once(resources: &Resources) -> Result<usize> {
+    match resources.tasks {
+        Some(tasks) => Ok(tasks.into()),
+        None => Ok(thread::available_parallelism()?.get()),
+    }
 }
 
 /// Runs an executor of a scheduler that accepts connections. It keeps rows in the folder.
@@ -143,13 +158,20 @@ async fn wait_for((host, port): &(String, u16)) -> Result<()> {
     Ok(())
 }
 
-pub fn no_scheduler(address: &str, error: std::io::Error) -> DataFusionError {
+/// Fails unless something listens at the address.
+pub async fn ensure_scheduler(address: &str) -> Result<()> {
+    host_and_port(address)?;
+    TcpStream::connect(address).await.map_err(|error| no_scheduler(address, error))?;
+    Ok(())
+}
+
+fn no_scheduler(address: &str, error: std::io::Error) -> DataFusionError {
     let advice = format!("there is no scheduler at {address}; `sortie-cluster scheduler` starts one");
     DataFusionError::from(error).context(advice)
 }
 
 /// The host, which has brackets if it is an address of IPv6, and the port.
-pub fn host_and_port(address: &str) -> Result<(String, u16)> {
+fn host_and_port(address: &str) -> Result<(String, u16)> {
     let parts = address.rsplit_once(':').and_then(|(host, port)| Some((host.to_owned(), port.parse().ok()?)));
     parts.ok_or_else(|| {
         DataFusionError::Configuration(format!(

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use datafusion::error::{DataFusionError, Result};
 use futures::future;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::cli::{ClusterOptions, ExecutorOptions};
-use crate::cluster::{host_and_port, no_scheduler, serve_executor, serve_scheduler, work_folder};
+use crate::cluster::{ensure_scheduler, serve_executor, serve_scheduler, tasks_at_once, work_folder};
 use crate::work_folder::WorkFolder;
 
 /// The cluster that runs a command: one that there is, or a scheduler and an executor in this process.
@@ -29,8 +29,7 @@ const NO_TIMEOUT: u64 = 3600;
 impl Embedded {
     pub async fn unless(options: &ClusterOptions) -> Result<Embedded> {
         if let Some(scheduler) = &options.scheduler {
-            host_and_port(scheduler)?;
-            TcpStream::connect(scheduler).await.map_err(|error| no_scheduler(scheduler, error))?;
+            ensure_scheduler(scheduler).await?;
             return Ok(Embedded {
                 scheduler: scheduler.clone(),
                 tasks: vec![],
@@ -54,10 +53,7 @@ impl Embedded {
             tokio::spawn(serve_scheduler(listener, NO_TIMEOUT)),
             tokio::spawn(async move { serve_executor(executor, &rows).await }),
         ];
-        let tasks_at_once = match options.resources.tasks {
-            Some(tasks) => tasks.into(),
-            None => std::thread::available_parallelism()?.get() as u32,
-        };
+        let tasks_at_once = tasks_at_once(&options.resources)? as u32;
         Ok(Embedded { scheduler, tasks, work: Some(work), tasks_at_once })
     }
 
@@ -92,9 +88,5 @@ impl Embedded {
 impl Drop for Embedded {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
-        // Threads may still run tasks, so the process has to end soon after this.
-        if let Some(work) = &self.work {
-            work.delete();
-        }
     }
 }

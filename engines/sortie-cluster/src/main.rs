@@ -6,18 +6,21 @@ mod cluster;
 mod embedded;
 mod interrupts;
 mod jobs;
+mod local;
 mod message;
 mod work_folder;
 
 use std::process;
+use std::sync::Arc;
 
 use clap::Parser;
 use datafusion::error::Result;
 use mimalloc::MiMalloc;
 
-use cli::{Cli, Command};
+use cli::{Cli, ClusterOptions, Command, SqlOptions};
 use embedded::Embedded;
 use interrupts::Interrupts;
+use work_folder::WorkFolder;
 
 /// Ballista's programs have this allocator too.
 #[global_allocator]
@@ -31,55 +34,63 @@ async fn main() {
         Command::Sort(_) | Command::Sql(_) => "off",
     };
     env_logger::init_from_env(env_logger::Env::default().default_filter_or(level));
-    let mut embedded = None;
-    let result = run(cli.command, &mut embedded).await;
+    let mut work = None;
+    let result = run(cli.command, &mut work).await;
     if let Err(error) = &result {
         eprintln!("sortie-cluster: {}", message::one_line(error));
     }
-    // Threads that run tasks of a cluster in this process may still work, for nobody. Nothing comes between the end of its work folder
-    // and that of the process, lest they make it again.
-    drop(embedded);
+    // Threads may still work, for nobody. Nothing comes between the end of their folder and that of the process, lest they make it
+    // again.
+    if let Some(work) = work {
+        work.delete();
+    }
     process::exit(result.is_err().into());
 }
 
-async fn run(command: Command, embedded: &mut Option<Embedded>) -> Result<()> {
+/// Runs a command. If it keeps rows in a folder of this process until the end, `work` becomes that folder.
+async fn run(command: Command, work: &mut Option<Arc<WorkFolder>>) -> Result<()> {
     interrupts::end_on_hangup()?;
     match command {
         Command::Scheduler(options) => cluster::run_scheduler(options).await,
         Command::Executor(options) => cluster::run_executor(options).await,
         Command::Sort(options) => {
             let interrupts = Interrupts::new()?;
-            let cluster = embedded.insert(Embedded::unless(&options.cluster).await?);
+            let mut cluster = Embedded::unless(&options.cluster).await?;
+            *work = cluster.work();
             let scheduler = cluster.scheduler().to_owned();
             let tasks = cluster.tasks_at_once();
-            client::sort(&scheduler, tasks, options, stopped(cluster, interrupts)).await
+            let stop = async {
+                tokio::select! {
+                    biased;
+                    reason = interrupted(interrupts, cluster.work()) => reason,
+                    error = cluster.ended() => error.to_string(),
+                }
+            };
+            client::sort(&scheduler, tasks, options, stop).await
         }
-        Command::Sql(options) => {
+        Command::Sql(SqlOptions { statements, cluster: ClusterOptions { scheduler, resources } }) => {
             let interrupts = Interrupts::new()?;
-            let cluster = embedded.insert(Embedded::unless(&options.cluster).await?);
-            let scheduler = cluster.scheduler().to_owned();
-            let session = client::session(&scheduler).await?;
-            client::sql(session, &scheduler, &options.statements, stopped(cluster, interrupts)).await
+            if let Some(scheduler) = scheduler {
+                cluster::ensure_scheduler(&scheduler).await?;
+                let stop = interrupted(interrupts, None);
+                return client::sql_on_cluster(&scheduler, &statements, stop).await;
+            }
+            let folder = work.insert(Arc::new(cluster::work_folder(&resources)?));
+            let session = local::session(&resources, folder.rows())?;
+            client::sql(session, &statements, interrupted(interrupts, Some(Arc::clone(folder)))).await
         }
     }
 }
 
-/// Waits until a command cannot or need not go on. Returns why.
-async fn stopped(cluster: &mut Embedded, mut interrupts: Interrupts) -> String {
-    let work = cluster.work();
-    tokio::select! {
-        biased;
-        () = interrupts.next() => {
-            // Cleaning up takes a while. Another interrupt is meant.
-            tokio::spawn(async move {
-                interrupts.next().await;
-                if let Some(work) = work {
-                    work.delete();
-                }
-                process::exit(1)
-            });
-            "interrupted".to_owned()
+/// Waits for an interrupt, and returns it as the reason to stop. Cleaning up takes a while; another interrupt ends the process.
+async fn interrupted(mut interrupts: Interrupts, work: Option<Arc<WorkFolder>>) -> String {
+    interrupts.next().await;
+    tokio::spawn(async move {
+        interrupts.next().await;
+        if let Some(work) = work {
+            work.delete();
         }
-        error = cluster.ended() => error.to_string(),
-    }
+        process::exit(1)
+    });
+    "interrupted".to_owned()
 }

@@ -13,7 +13,8 @@ pub fn one_line(error: &DataFusionError) -> String {
 const TASK_ERRORS: [&str; 2] =
     ["Task failed due to runtime execution error: ", "Task failed due to IO error: "];
 /// What DataFusion puts before messages.
-const KINDS: [&str; 3] = ["Execution error: ", "External error: ", "Error during planning: "];
+const KINDS: [&str; 4] =
+    ["Execution error: ", "External error: ", "Error during planning: ", "Arrow error: "];
 
 fn sentence(text: &str) -> String {
     if let Some((_, debug)) = TASK_ERRORS.iter().find_map(|start| text.split_once(start)) {
@@ -68,10 +69,10 @@ fn literals(debug: &str) -> Vec<String> {
 
 /// The last name in a debug text, `DivideByZero` for instance, as words.
 fn words(debug: &str) -> String {
-    let names = debug.split(|c: char| !c.is_alphanumeric());
+    let mut names = debug.split(|c: char| !c.is_alphanumeric());
     let is_name = |name: &&str| name.starts_with(char::is_uppercase) && !["Some", "None"].contains(name);
     let mut words = String::new();
-    for c in names.filter(is_name).next_back().unwrap_or("unknown error").chars() {
+    for c in names.rfind(is_name).unwrap_or("unknown error").chars() {
         if c.is_uppercase() && !words.is_empty() {
             words.push(' ');
         }
@@ -100,6 +101,7 @@ mod tests {
                 r#"a task failed: in file:///a "b"/: it was given up"#,
             ),
             ("in s3://b/\ncaused by\nExecution error: Execution error: gone", "in s3://b/: gone"),
+            ("Arrow error: Divide by zero error", "Divide by zero error"),
         ];
         for (text, message) in cases {
             assert_eq!(sentence(text), message);

@@ -30,7 +30,7 @@ pub struct WorkFolder {
 }
 
 impl WorkFolder {
-    /// Makes a folder in `parent`, after deleting those that nobody owns any more.
+    /// Makes a folder in `parent`, and deletes those that nobody owns any more.
     pub fn new(parent: &Path) -> Result<WorkFolder> {
         let failed = |error: io::Error| DataFusionError::from(error).context(parent.display().to_string());
         fs::create_dir_all(parent).map_err(failed)?;
@@ -148,7 +148,9 @@ mod tests {
         fs::create_dir_all(killed.join("rows/job")).unwrap();
         File::create(killed.join(LOCK)).unwrap();
         let (new, theirs) = (parent.path().join("sortie-cluster-new"), parent.path().join("theirs"));
-        [&new, &theirs].map(|folder| fs::create_dir(folder).unwrap());
+        for folder in [&new, &theirs] {
+            fs::create_dir(folder).unwrap();
+        }
         // A link to a folder that looks like one of ours.
         File::create(theirs.join(LOCK)).unwrap();
         let link = parent.path().join("sortie-cluster-link");

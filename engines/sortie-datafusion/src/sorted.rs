@@ -9,6 +9,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
+use crate::compact::compacted;
 use crate::part::{Part, joined};
 
 /// The rows of several batches in order. The batches are left as they are until rows are asked for.
@@ -63,14 +64,14 @@ impl Sorted {
         (0..batches).map(|i| self.gather(rows * i / batches..rows * (i + 1) / batches)).collect()
     }
 
-    /// Copies some of the rows to a batch of their own.
+    /// Copies some of the rows to a batch of their own. It holds on to no other rows.
     pub(crate) fn gather(&self, rows: Range<usize>) -> Result<RecordBatch> {
         let indices: Vec<(usize, usize)> =
             self.order.values()[rows].iter().map(|&i| self.find(i as usize)).collect();
         let column = |column: usize| {
             let values: Vec<&dyn Array> =
                 self.batches.iter().map(|batch| batch.column(column).as_ref()).collect();
-            interleave(&values, &indices)
+            interleave(&values, &indices).map(compacted)
         };
         let columns = (0..self.schema.fields().len()).map(column).collect::<Result<_, _>>()?;
         // A batch without columns has rows too.

@@ -52,12 +52,12 @@ fn sort_though_one_is_killed(once: impl Fn(&Cluster, &Path) -> bool) {
 
 #[test]
 fn an_executor_that_is_killed_while_the_sample_is_drawn() {
-    sort_though_one_is_killed(|cluster, _| cluster.jobs(0) == 1);
+    sort_though_one_is_killed(|cluster, _| cluster.jobs(0).len() == 1);
 }
 
 #[test]
 fn an_executor_that_is_killed_while_rows_are_distributed() {
-    sort_though_one_is_killed(|cluster, _| cluster.jobs(0) == 2);
+    sort_though_one_is_killed(|cluster, _| cluster.jobs(0).len() == 2);
 }
 
 #[test]

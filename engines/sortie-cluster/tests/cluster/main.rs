@@ -9,4 +9,5 @@ mod sorts;
 mod sql;
 mod support;
 mod tables;
+mod types;
 mod work;

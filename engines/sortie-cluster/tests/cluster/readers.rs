@@ -14,7 +14,7 @@ folder = sys.argv[1]
 def duck(table):
     return duckdb.connect().execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]
 print("pyarrow", pq.read_table(folder).num_rows, ds.dataset(folder, format="parquet").count_rows())
-print("duckdb", duck(f"'{folder}/*.parquet'"), duck(f"'{folder}/**'"))
+print("duckdb", duck(f"'{folder}/*.parquet'"), duck(f"read_parquet('{folder}/**')"))
 print("polars", pl.read_parquet(folder).height, pl.scan_parquet(folder + "/").collect().height)
 "#;
 

@@ -152,12 +152,13 @@ impl Cluster {
         self.folder.path().join(executor.to_string())
     }
 
-    /// How many jobs have left something with an executor.
-    pub fn jobs(&self, executor: usize) -> usize {
+    /// The names of the jobs that have left something with an executor.
+    pub fn jobs(&self, executor: usize) -> Vec<String> {
         let folders = |folder| std::fs::read_dir(folder).into_iter().flatten().flatten();
         let mut own = folders(self.work_dir(executor));
         let jobs = own.next().into_iter().flat_map(|own| folders(own.path().join("rows")));
-        jobs.filter(|folder| !folder.file_name().to_string_lossy().starts_with("datafusion-")).count()
+        let jobs = jobs.map(|folder| folder.file_name().to_string_lossy().into_owned());
+        jobs.filter(|name| !name.starts_with("datafusion-")).collect()
     }
 
     pub fn sort(&self, input: &Path, by: &str, output: &Path, parts: u32) -> Client {

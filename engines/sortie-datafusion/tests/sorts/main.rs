@@ -1,5 +1,6 @@
 //! The operator, compared with DataFusion's.
 
+mod buffers;
 mod cancelled;
 mod faults;
 mod generate;
