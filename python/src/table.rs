@@ -7,6 +7,7 @@ use arrow_schema::{Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use arrow_select::take::take;
 use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
+use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -169,7 +170,7 @@ impl<'py> Table<'py> {
     fn count(&self, name: &Bound<'py, PyAny>) -> PyResult<usize> {
         let mut count = 0;
         for known in &self.names {
-            count += usize::from(known.eq(name)?);
+            count += usize::from(is_name(known, name)?);
         }
         Ok(count)
     }
@@ -187,7 +188,7 @@ impl<'py> Table<'py> {
             }
             1 => {
                 for (i, known) in self.names.iter().enumerate() {
-                    if known.eq(name)? {
+                    if is_name(known, name)? {
                         return Ok(i);
                     }
                 }
@@ -269,6 +270,26 @@ fn of_columns<'py>(columns: &Bound<'py, PyDict>, order: &UInt32Array) -> PyResul
         sorted.set_item(name, rearranged(&column, &indices, order)?)?;
     }
     Ok(sorted.into_any())
+/// Whether a column has this name. Values that are missing are names too, and equal themselves alone.
+fn is_name(known: &Bound<'_, PyAny>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if known.is(name) {
+        return Ok(true);
+    }
+    let equal = known.rich_compare(name, CompareOp::Eq)?;
+    if let Ok(equal) = equal.extract::<bool>() {
+        return Ok(equal);
+    }
+    if equal.is(known) || equal.is(name) {
+        return Ok(false);
+    }
+    let class = name.get_type();
+    Err(PyTypeError::new_err(format!(
+        "by takes names of columns, and {} of {} is none; name the column, as in by=\"a\", or add one with the values to sort by",
+        class.name()?,
+        library(name)?
+    )))
+}
+
 }
 
 /// The rows of a column that the indices name.

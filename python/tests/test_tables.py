@@ -231,3 +231,23 @@ def test_columns_that_have_no_order_here():
     for nothing in (None, object(), {"a": 1}):
         with pytest.raises(TypeError, match="cannot sort an object"):
             sortie.sort(nothing)
+
+
+def test_an_expression_is_no_column():
+    """`sort_by(df, pl.col("a"))` said in several lines that an expression has no truth value."""
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    pc = pytest.importorskip("pyarrow.compute", reason="pyarrow is not installed")
+    frame = pl.DataFrame({"a": [2, 1], "b": [0, 1]})
+    tables = [frame, frame.to_arrow(), frame.to_pandas(), {"a": np.arange(2)}]
+    for table in tables:
+        for by in (pl.col("a"), [pl.col("a")], [pc.field("a")], ["a", pl.col("b")]):
+            with pytest.raises(TypeError, match=r'names of columns, and \w+ of \w+ is none; name the column, as in by="a"') as error:
+                sortie.sort_by(table, by)
+            assert "\n" not in str(error.value)
+
+
+def test_names_that_are_missing_values():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pd.DataFrame([[2, 0], [1, 1]], columns=pd.Index([pd.NA, "b"], dtype=object))
+    assert sortie.sort_by(frame, "b").iloc[:, 0].tolist() == [2, 1]
+    assert sortie.sort_by(frame, [pd.NA]).iloc[:, 0].tolist() == [1, 2]
