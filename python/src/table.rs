@@ -218,7 +218,7 @@ impl<'py> Table<'py> {
                 let py = frame.py();
                 let is_pandas = library(frame)? == "pandas";
                 let order = self.order(py, by, options, |column| match is_pandas {
-                    true => frame.getattr(intern!(py, "iloc"))?.get_item((PySlice::full(py), column)),
+                    true => self.series(frame, column),
                     false => frame.call_method1(intern!(py, "to_series"), (column,)),
                 })?;
                 picked(frame, &Indices::of_library(frame)?.written(py, &order)?)
@@ -234,6 +234,16 @@ impl<'py> Table<'py> {
         by: &[By],
         options: &Options,
         column: impl Fn(usize) -> PyResult<Bound<'py, PyAny>>,
+    /// A column to sort by of a frame of pandas. Text finds it sooner than its position does.
+    fn series(&self, frame: &Bound<'py, PyAny>, column: usize) -> PyResult<Bound<'py, PyAny>> {
+        let (py, name) = (frame.py(), &self.names[column]);
+        let levels = frame.getattr(intern!(py, "columns"))?.getattr(intern!(py, "nlevels"))?;
+        if name.is_instance_of::<PyString>() && levels.extract::<usize>()? == 1 {
+            return frame.get_item(name);
+        }
+        frame.getattr(intern!(py, "iloc"))?.get_item((PySlice::full(py), column))
+    }
+
     ) -> PyResult<UInt32Array> {
         let (mut columns, mut rows) = (Columns::default(), None);
         for by in by {
