@@ -5,7 +5,7 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyType, PyTypeMethods};
+use pyo3::types::{IntoPyDict, PyType, PyTypeMethods};
 use sortie::Report;
 
 use crate::array::{self, Array};
@@ -198,9 +198,69 @@ pub fn lazy() -> PyErr {
 /// Picks elements of a series, or rows of a table, of pandas or polars.
 pub fn picked<'py>(object: &Bound<'py, PyAny>, indices: &Array<'py>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
-    match library(object)?.as_str() {
-        "pandas" => object.getattr(intern!(py, "iloc"))?.get_item(indices),
-        "polars" => object.get_item(indices),
-        other => Err(PyTypeError::new_err(format!("a sorted object of {other} cannot be made"))),
+    match (library(object)?.as_str(), in_order(indices)) {
+        ("pandas", true) if copies_on_write(py)? => {
+            let shallow = [("deep", false)].into_py_dict(py)?;
+            object.call_method(intern!(py, "copy"), (), Some(&shallow))
+        }
+        ("pandas", _) => object.getattr(intern!(py, "iloc"))?.get_item(indices),
+        ("polars", true) => object.call_method0(intern!(py, "clone")),
+        ("polars", false) => {
+            // What polars itself would make of them, without its questions.
+            let rows = py.import(intern!(py, "polars"))?.call_method1(intern!(py, "Series"), (indices,))?;
+            object.get_item(rows)
+        }
+        (other, _) => Err(PyTypeError::new_err(format!("a sorted object of {other} cannot be made"))),
     }
 }
+
+/// Whether new indices of all rows leave each where it is.
+fn in_order(indices: &Array<'_>) -> bool {
+    // SAFETY: the indices are new, so nobody else knows them.
+    let bytes: &[u8] = unsafe { array::bytes(indices) };
+    match indices.dtype().itemsize() {
+        4 => bytemuck::cast_slice::<u8, u32>(bytes).is_sorted(),
+        _ => bytemuck::cast_slice::<u8, u64>(bytes).is_sorted(),
+    }
+}
+
+/// Whether this pandas copies shared data before it changes them, as all do from 3 on.
+fn copies_on_write(py: Python<'_>) -> PyResult<bool> {
+    let version = py.import(intern!(py, "pandas"))?.getattr(intern!(py, "__version__"))?;
+    let major = version.extract::<String>()?.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    Ok(major.is_some_and(|major| major >= 3))
+}
+
+/// Notes in a sorted series of polars that it is sorted, where the order of polars is the same: NaNs are greatest, and nulls at either
+/// end. The order of other types may be another.
+pub fn flagged<'py>(series: &Bound<'py, PyAny>, descending: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = series.py();
+    let dtype = series.getattr(intern!(py, "dtype"))?.call_method0(intern!(py, "base_type"))?;
+    let name: String = dtype.getattr(intern!(py, "__name__"))?.extract()?;
+    let same = match name.as_str() {
+        "Float16" | "Float32" | "Float64" => {
+            let (rows, nulls) =
+                (series.len()?, series.call_method0(intern!(py, "null_count"))?.extract::<usize>()?);
+            let least = match (rows == nulls, descending) {
+                (true, _) => None,
+                (false, true) if series.get_item(rows - 1)?.is_none() => Some(rows - nulls - 1),
+                (false, true) => Some(rows - 1),
+                (false, false) if series.get_item(0)?.is_none() => Some(nulls),
+                (false, false) => Some(0),
+            };
+            match least {
+                Some(least) => !series.get_item(least)?.extract::<f64>()?.is_nan(),
+                None => true,
+            }
+        }
+        "Int8" | "Int16" | "Int32" | "Int64" | "Int128" | "UInt8" | "UInt16" | "UInt32" | "UInt64"
+        | "UInt128" | "Decimal" | "Boolean" | "String" | "Binary" | "Enum" | "Date" | "Datetime"
+        | "Duration" | "Time" => true,
+        _ => false,
+    };
+    if !same {
+        return Ok(series.clone());
+    }
+}
+    let direction = [("descending", descending)].into_py_dict(py)?;
+    series.call_method(intern!(py, "set_sorted"), (), Some(&direction))

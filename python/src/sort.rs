@@ -10,7 +10,7 @@ use crate::array::{self, Array, axis_of};
 use crate::call::run;
 use crate::gpu::{self, GpuArray};
 use crate::indices::Indices;
-use crate::input::{Input, Keys, picked};
+use crate::input::{Input, Keys, flagged, library, picked};
 use crate::kind;
 use crate::numbers::Numbers;
 use crate::options::{Count, Given, Options};
@@ -253,7 +253,8 @@ fn sort_other<'py>(input: Input<'py>, axis: Option<isize>, options: &Options) ->
         Input::Array(_) | Input::Gpu(_) => unreachable!("these are sorted elsewhere"),
         Input::Series(series) => {
             let indices = argsort_series(&series, options)?;
-            picked(&series, &indices)
+            let sorted = picked(&series, &indices)?;
+            if library(&series)? == "polars" { flagged(&sorted, options.descending) } else { Ok(sorted) }
         }
         Input::Arrow(data) => {
             let imported = arrow::imported(&data)?;

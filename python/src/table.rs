@@ -23,7 +23,7 @@ use crate::call::run;
 use crate::columns::{self, Columns};
 use crate::errors::{Failure, of_arrow};
 use crate::indices::Indices;
-use crate::input::{Input, Keys, is_lazy, lazy, library, not_on_gpu, picked};
+use crate::input::{Input, Keys, flagged, is_lazy, lazy, library, not_on_gpu, picked};
 use crate::options::{Count, Each, Given, Options, no_position};
 
 /// Returns a table whose rows are sorted by columns, the first of which is the most significant.
@@ -221,7 +221,13 @@ impl<'py> Table<'py> {
                     true => self.series(frame, column),
                     false => frame.call_method1(intern!(py, "to_series"), (column,)),
                 })?;
-                picked(frame, &Indices::of_library(frame)?.written(py, &order)?)
+                let sorted = picked(frame, &Indices::of_library(frame)?.written(py, &order)?)?;
+                if !is_pandas {
+                    let first = sorted.call_method1(intern!(py, "to_series"), (by[0].column,))?;
+                    let first = flagged(&first, by[0].options.descending)?;
+                    sorted.call_method1(intern!(py, "replace_column"), (by[0].column, first))?;
+                }
+                Ok(sorted)
             }
             Kind::Arrow(table, batches) => of_arrow_data(table, batches, by, options),
         }
@@ -360,14 +366,22 @@ fn of_arrow_data<'py>(
     let rows = batch.num_rows();
     let sorted = run(py, options, rows, columns.bytes(), || {
         let (order, report) = columns::indices(&columns, rows, options, 0)?;
-        Ok((taken(&batch, &order)?, report))
+        let moved = !order.values().is_sorted();
+        Ok((moved.then(|| taken(&batch, &order)).transpose()?, report))
     })?;
     let result = if *one {
         Bound::new(py, PyRecordBatch::new(sorted))?.into_any()
     } else {
         Bound::new(py, PyTable::try_new(vec![sorted], schema.clone())?)?.into_any()
+    let is_pyarrow = library(table)? == "pyarrow";
+    let sorted = match sorted {
+        // Nobody can change it, so it is its own copy.
+        None if is_pyarrow => return Ok(table.clone()),
+        None => batch,
+        Some(sorted) => sorted,
     };
-    if library(table)? != "pyarrow" {
+    };
+    if !is_pyarrow {
         return Ok(result);
     }
     let make = if *one { intern!(py, "record_batch") } else { intern!(py, "table") };
