@@ -77,7 +77,7 @@ def sort(
     stable: bool | None = None,
     nans: _Nans = "last",
     order: str | Sequence[str] = "numpy",
-    out: NDArray[Any] | None = None,
+    out: Any = None,
     threads: int | None = None,
     memory_limit: int | None = None,
     engine: str = "auto",
@@ -169,11 +169,12 @@ def sort_segments(
     stable: bool | None = None,
     nans: _Nans = "last",
     order: _Order = "numpy",
-    out: NDArray[Any] | None = None,
+    out: Any = None,
     threads: int | None = None,
     memory_limit: int | None = None,
     engine: str = "auto",
 ) -> Any: ...
+@overload
 def argsort_segments(
     a: ArrayLike,
     lengths: int | ArrayLike | None = None,
@@ -188,6 +189,36 @@ def argsort_segments(
     memory_limit: int | None = None,
     engine: str = "auto",
 ) -> NDArray[Any]: ...
+@overload
+def argsort_segments(
+    a: Any,
+    lengths: int | ArrayLike | None = None,
+    offsets: ArrayLike | None = None,
+    *,
+    descending: bool = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> Any: ...
+@overload
+def lexsort(
+    keys: Iterable[ArrayLike],
+    axis: SupportsIndex = -1,
+    *,
+    descending: bool | Sequence[bool] = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> NDArray[Any]: ...
+@overload
 def lexsort(
     keys: Iterable[Any],
     axis: SupportsIndex = -1,
@@ -200,7 +231,7 @@ def lexsort(
     threads: int | None = None,
     memory_limit: int | None = None,
     engine: str = "auto",
-) -> NDArray[Any]: ...
+) -> Any: ...
 def sort_by(
     table: _Table,
     by: Hashable | Sequence[Hashable],
@@ -214,6 +245,7 @@ def sort_by(
     memory_limit: int | None = None,
     engine: str = "auto",
 ) -> _Table: ...
+@overload
 def merge(
     arrays: Iterable[ArrayLike],
     *,
@@ -224,6 +256,17 @@ def merge(
     memory_limit: int | None = None,
     engine: str = "auto",
 ) -> NDArray[Any]: ...
+@overload
+def merge(
+    arrays: Iterable[Any],
+    *,
+    descending: bool = False,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> Any: ...
 def is_sorted(
     a: Any,
     axis: SupportsIndex | None = -1,

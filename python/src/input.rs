@@ -14,9 +14,11 @@ use crate::call::run;
 use crate::columns::{Columns, columns_along};
 use crate::gpu::GpuArray;
 use crate::options::Options;
+use crate::tensor;
 
 /// An argument that holds keys.
 pub enum Input<'py> {
+    /// An array of NumPy, or one in the memory of a tensor.
     Array(Array<'py>),
     /// An array in the memory of a GPU.
     Gpu(GpuArray<'py>),
@@ -43,6 +45,9 @@ impl<'py> Input<'py> {
         }
         if let Some(array) = GpuArray::of(object)? {
             return Ok(Input::Gpu(array));
+        }
+        if let Some(array) = tensor::viewed(object)? {
+            return Ok(Input::Array(array));
         }
         if is_lazy(object)? {
             return Err(lazy());
@@ -150,7 +155,7 @@ pub fn refused(what: &str, input: &Input<'_>) -> PyErr {
         return not_on_gpu();
     }
     PyTypeError::new_err(format!(
-        "{what} takes NumPy arrays; for Arrow data use sortie.sort, argsort, lexsort or sort_by, or convert with np.asarray"
+        "{what} takes NumPy arrays and tensors; for Arrow data use sortie.sort, argsort, lexsort or sort_by, or convert with np.asarray"
     ))
 }
 
@@ -162,15 +167,15 @@ fn is_arrow(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// The packages whose objects are made anew from sorted data. Types that derive from theirs are theirs, too.
-const TABLES: [&str; 3] = ["pandas", "polars", "pyarrow"];
+const LIBRARIES: [&str; 4] = ["pandas", "polars", "pyarrow", "torch"];
 
 /// The package that an object's type belongs to.
 pub fn library(object: &Bound<'_, PyAny>) -> PyResult<String> {
     let own = package(&object.get_type())?;
-    if !TABLES.contains(&own.as_str()) {
+    if !LIBRARIES.contains(&own.as_str()) {
         for base in object.get_type().mro() {
             let base = package(base.cast::<PyType>()?)?;
-            if TABLES.contains(&base.as_str()) {
+            if LIBRARIES.contains(&base.as_str()) {
                 return Ok(base);
             }
         }
@@ -195,7 +200,8 @@ pub fn lazy() -> PyErr {
     PyTypeError::new_err("Sortie does not sort a LazyFrame; sort the result of its collect()")
 }
 
-/// Picks elements of a series, or rows of a table, of pandas or polars.
+/// The elements of a series, or the rows of a table, of pandas or polars, in the order of the indices: new ones, of all. What is in
+/// order already shares its memory with the result.
 pub fn picked<'py>(object: &Bound<'py, PyAny>, indices: &Array<'py>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     match (library(object)?.as_str(), in_order(indices)) {
@@ -261,6 +267,6 @@ pub fn flagged<'py>(series: &Bound<'py, PyAny>, descending: bool) -> PyResult<Bo
     if !same {
         return Ok(series.clone());
     }
-}
     let direction = [("descending", descending)].into_py_dict(py)?;
     series.call_method(intern!(py, "set_sorted"), (), Some(&direction))
+}

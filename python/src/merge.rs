@@ -1,6 +1,6 @@
 //! `merge` and `is_sorted`.
 
-use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
+use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -17,6 +17,7 @@ use crate::kind::{self, Leaf};
 use crate::lanes::Lanes;
 use crate::numbers::Numbers;
 use crate::options::{Count, Given, Options};
+use crate::tensor;
 
 /// Keys that are compared with their neighbours at a time.
 const STRETCH: usize = 1 << 13;
@@ -42,12 +43,13 @@ pub fn merge<'py>(
     threads: Option<Count>,
     memory_limit: Option<Count>,
     engine: &str,
-) -> PyResult<Array<'py>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let stable = Some(true);
     let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
+    let given = arrays.try_iter()?.collect::<PyResult<Vec<_>>>()?;
     let mut sources = Vec::new();
-    for (i, object) in arrays.try_iter()?.enumerate() {
-        let array = match Input::of(&object?)? {
+    for (i, object) in given.iter().enumerate() {
+        let array = match Input::of(object)? {
             Input::Array(array) => array,
             other => return Err(refused("merge", &other)),
         };
@@ -67,18 +69,24 @@ pub fn merge<'py>(
     let Some(first) = sources.first() else {
         return Err(PyTypeError::new_err("merge needs at least one array; give a sequence of arrays"));
     };
-    if let Some(other) = sources.iter().find(|array| !array.dtype().is_equiv_to(&first.dtype())) {
-        return Err(PyTypeError::new_err(format!(
-            "arrays of {} and {} cannot be merged; convert them to one type",
-            first.dtype(),
-            other.dtype()
-        )));
+    let dtype = first.dtype();
+    for other in &sources {
+        if !kind::is_same(&other.dtype(), &dtype)? {
+            return Err(PyTypeError::new_err(format!(
+                "arrays of {dtype} and {} cannot be merged; convert them to one type",
+                other.dtype()
+            )));
+        }
     }
     let py = arrays.py();
-    let merged = array::numpy(py)?.call_method1(intern!(py, "concatenate"), (&sources,))?;
+    let mut merged = array::numpy(py)?.call_method1(intern!(py, "concatenate"), (&sources,))?;
+    if tensor::is_bfloat16(&dtype)? {
+        // NumPy has dropped the note that integers are the bits of others.
+        merged = merged.call_method1(intern!(py, "view"), (dtype,))?;
+    }
     let merged = array::writable("the result", &merged)?;
-    along::sort(merged, 0, &options, None, 0)?;
-    Ok(merged.clone())
+    along::sort(&merged, 0, &options, None, 0)?;
+    tensor::returned(&given[0], merged)
 }
 
 /// Whether an array is sorted along an axis: all rows of it, if it has several.

@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3::{Bound, intern};
 
-use crate::along;
 use crate::array::{self, Array};
 use crate::buffer::Buffer;
 use crate::call::run;
@@ -15,6 +14,7 @@ use crate::input::{Input, refused};
 use crate::kind::{self, Kind};
 use crate::numbers::{Numbers, permute};
 use crate::options::{Count, Given, Options};
+use crate::{along, tensor};
 
 /// Sorts keys, and moves the rows of each value array with them. Returns sorted copies, the keys first.
 ///
@@ -52,15 +52,17 @@ pub fn sort_pairs<'py>(
         sorted.extend(values.into_iter().map(|value| value.object));
         return PyTuple::new(py, sorted);
     }
-    let copy = |object: Bound<'py, PyAny>| match Input::of(&object)? {
+    let copy = |object: &Bound<'py, PyAny>| match Input::of(object)? {
         Input::Array(array) => array::copied_in_c_order(&array),
         other => Err(refused("sort_pairs", &other)),
     };
-    let keys = copy(keys.clone())?;
-    let values = values.iter().map(copy).collect::<PyResult<Vec<_>>>()?;
-    together(&keys, &values, &options)?;
-    let mut sorted = vec![keys];
-    sorted.extend(values);
+    let copied = copy(keys)?;
+    let copies = values.iter().map(|value| copy(&value)).collect::<PyResult<Vec<_>>>()?;
+    together(&copied, &copies, &options)?;
+    let mut sorted = vec![tensor::returned(keys, copied)?];
+    for (value, copy) in values.iter().zip(copies) {
+        sorted.push(tensor::returned(&value, copy)?);
+    }
     PyTuple::new(py, sorted)
 }
 
@@ -96,8 +98,8 @@ pub fn sort_pairs_inplace(
     }
     let keys = array::writable("keys", keys)?;
     let values: Vec<_> =
-        values.iter().map(|value| array::writable("values", &value).cloned()).collect::<PyResult<_>>()?;
-    together(keys, &values, &options)
+        values.iter().map(|value| array::writable("values", &value)).collect::<PyResult<_>>()?;
+    together(&keys, &values, &options)
 }
 
 /// Keys and values on a GPU, if the keys are. All are of one library.

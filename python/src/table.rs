@@ -25,6 +25,7 @@ use crate::errors::{Failure, of_arrow};
 use crate::indices::Indices;
 use crate::input::{Input, Keys, flagged, is_lazy, lazy, library, not_on_gpu, picked};
 use crate::options::{Count, Each, Given, Options, no_position};
+use crate::tensor;
 
 /// Returns a table whose rows are sorted by columns, the first of which is the most significant.
 ///
@@ -233,13 +234,6 @@ impl<'py> Table<'py> {
         }
     }
 
-    /// The indices that sort rows by columns, which `column` finds by their positions.
-    fn order(
-        &self,
-        py: Python<'py>,
-        by: &[By],
-        options: &Options,
-        column: impl Fn(usize) -> PyResult<Bound<'py, PyAny>>,
     /// A column to sort by of a frame of pandas. Text finds it sooner than its position does.
     fn series(&self, frame: &Bound<'py, PyAny>, column: usize) -> PyResult<Bound<'py, PyAny>> {
         let (py, name) = (frame.py(), &self.names[column]);
@@ -250,6 +244,13 @@ impl<'py> Table<'py> {
         frame.getattr(intern!(py, "iloc"))?.get_item((PySlice::full(py), column))
     }
 
+    /// The indices that sort rows by columns, which `column` finds by their positions.
+    fn order(
+        &self,
+        py: Python<'py>,
+        by: &[By],
+        options: &Options,
+        column: impl Fn(usize) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<UInt32Array> {
         let (mut columns, mut rows) = (Columns::default(), None);
         for by in by {
@@ -269,23 +270,6 @@ impl<'py> Table<'py> {
     }
 }
 
-/// A dictionary of the rows that the indices name.
-fn of_columns<'py>(columns: &Bound<'py, PyDict>, order: &UInt32Array) -> PyResult<Bound<'py, PyAny>> {
-    let py = columns.py();
-    let indices = Indices::of(py, None)?.written(py, order)?;
-    let sorted = PyDict::new(py);
-    for (name, column) in columns {
-        let rows = column.len()?;
-        if rows != order.len() {
-            return Err(PyValueError::new_err(format!(
-                "the column {} has {rows} rows, but the others have {}; give all the same length",
-                name.repr()?,
-                order.len()
-            )));
-        }
-        sorted.set_item(name, rearranged(&column, &indices, order)?)?;
-    }
-    Ok(sorted.into_any())
 /// Whether a column has this name. Values that are missing are names too, and equal themselves alone.
 fn is_name(known: &Bound<'_, PyAny>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
     if known.is(name) {
@@ -306,6 +290,23 @@ fn is_name(known: &Bound<'_, PyAny>, name: &Bound<'_, PyAny>) -> PyResult<bool> 
     )))
 }
 
+/// A dictionary of the rows that the indices name.
+fn of_columns<'py>(columns: &Bound<'py, PyDict>, order: &UInt32Array) -> PyResult<Bound<'py, PyAny>> {
+    let py = columns.py();
+    let indices = Indices::of(py, None)?.written(py, order)?;
+    let sorted = PyDict::new(py);
+    for (name, column) in columns {
+        let rows = column.len()?;
+        if rows != order.len() {
+            return Err(PyValueError::new_err(format!(
+                "the column {} has {rows} rows, but the others have {}; give all the same length",
+                name.repr()?,
+                order.len()
+            )));
+        }
+        sorted.set_item(name, rearranged(&column, &indices, order)?)?;
+    }
+    Ok(sorted.into_any())
 }
 
 /// The rows of a column that the indices name.
@@ -315,7 +316,10 @@ fn rearranged<'py>(
     order: &UInt32Array,
 ) -> PyResult<Bound<'py, PyAny>> {
     match Input::of(column)? {
-        Input::Array(array) => array.call_method1(intern!(column.py(), "take"), (indices, 0)),
+        Input::Array(array) => {
+            let rows = array.call_method1(intern!(column.py(), "take"), (indices, 0))?;
+            tensor::returned(column, rows.cast_into()?)
+        }
         Input::Gpu(_) => Err(not_on_gpu()),
         Input::Series(series) => picked(&series, indices),
         Input::Arrow(data) => {
@@ -369,10 +373,6 @@ fn of_arrow_data<'py>(
         let moved = !order.values().is_sorted();
         Ok((moved.then(|| taken(&batch, &order)).transpose()?, report))
     })?;
-    let result = if *one {
-        Bound::new(py, PyRecordBatch::new(sorted))?.into_any()
-    } else {
-        Bound::new(py, PyTable::try_new(vec![sorted], schema.clone())?)?.into_any()
     let is_pyarrow = library(table)? == "pyarrow";
     let sorted = match sorted {
         // Nobody can change it, so it is its own copy.
@@ -380,6 +380,10 @@ fn of_arrow_data<'py>(
         None => batch,
         Some(sorted) => sorted,
     };
+    let result = if *one {
+        Bound::new(py, PyRecordBatch::new(sorted))?.into_any()
+    } else {
+        Bound::new(py, PyTable::try_new(vec![sorted], schema.clone())?)?.into_any()
     };
     if !is_pyarrow {
         return Ok(result);
