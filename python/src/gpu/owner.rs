@@ -55,7 +55,11 @@ impl<'py> GpuArray<'py> {
     pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<GpuArray<'py>>> {
         let py = object.py();
         let owner = match library(object)?.as_str() {
-            "torch" => object.getattr(intern!(py, "is_cuda"))?.is_truthy()?.then_some(Owner::Torch),
+            "torch" => match object.getattr_opt(intern!(py, "is_cuda"))? {
+                Some(is_cuda) => is_cuda.is_truthy()?.then_some(Owner::Torch),
+                // No tensor, but a torch.Size for example.
+                None => None,
+            },
             "cupy" => object.hasattr(intern!(py, "__cuda_array_interface__"))?.then_some(Owner::Cupy),
             "numba" | "numba_cuda" => {
                 object.hasattr(intern!(py, "__cuda_array_interface__"))?.then_some(Owner::Numba)
