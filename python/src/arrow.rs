@@ -232,6 +232,6 @@ pub fn returned<'py>(
         }
         return Ok(array);
     }
-    let array = Bound::new(py, PyChunkedArray::try_new(pieces, field).map_err(of_arrow)?)?.into_any();
+    let array = Bound::new(py, PyChunkedArray::try_new(pieces, field)?)?.into_any();
     if is_pyarrow { pyarrow()?.call_method1(intern!(py, "chunked_array"), (array,)) } else { Ok(array) }
 }

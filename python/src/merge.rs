@@ -107,7 +107,6 @@ fn column<'py>(array: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
 
 /// Columns of one type, one after the other.
 pub fn concatenated<'py>(columns: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
-    let py = columns[0].py();
     let (mut arrays, mut series, mut imported) = (Vec::new(), Vec::new(), Vec::new());
     for each in columns {
         match column(each)? {

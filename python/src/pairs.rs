@@ -1,6 +1,5 @@
 //! `sort_pairs` and `sort_pairs_inplace`.
 
-use arrow_array::Array as _;
 use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
