@@ -86,7 +86,7 @@ pub fn sort<'py>(
         other => {
             if out.is_some() {
                 return Err(PyTypeError::new_err(
-                    "out is for arrays in host memory; sort other data without it",
+                    "out is for NumPy arrays and tensors in host memory; sort other data without it",
                 ));
             }
             no_fields(fields.as_deref())?;
