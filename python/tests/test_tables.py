@@ -301,7 +301,7 @@ def test_polars_knows_that_a_result_is_sorted():
             for nulls in ("first", "last"):
                 found = sortie.sort_by(frame, ["a", "b"], descending=[down, False], nulls=nulls)
                 assert check(series, found["a"]) == ((want, False) if not down else (False, want)), series
-                assert flags(found["b"]) == (False, False) and flags(frame["a"]) == (False, False)
+                assert flags(found["b"]) == flags(frame["b"]) and flags(frame["a"]) == flags(series)
     # NaNs where polars has them.
     floats = pl.Series([3.0, nan, None, 1.0])
     assert flags(sortie.sort(floats, descending=True, nans="first")) == (False, True)
@@ -340,3 +340,18 @@ def test_what_is_in_order_is_not_copied():
     assert pandas.loc[0, "a"] == 0
     # Equal rows stay, in the other direction too.
     assert addresses(sortie.sort_by(frame.with_columns(a=0), "a", descending=True))[1] == addresses(frame)[1]
+
+
+def test_polars_knows_of_every_first_key():
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    keys, rows = pl.Series([2, None, 1]), np.arange(3)
+    for nulls in ("first", "last"):
+        assert sortie.sort(keys, nulls=nulls).flags["SORTED_ASC"]
+    for sorted_keys, others in [
+        sortie.sort_pairs(keys, pl.Series(rows), descending=True),
+        sortie.sort_by({"a": keys, "b": pl.Series(rows)}, "a", descending=True).values(),
+        sortie.merge([pl.DataFrame({"a": [2, 1], "b": [0, 1]}), pl.DataFrame({"a": [1], "b": [2]})], "a", descending=True),
+    ]:
+        assert sorted_keys.flags["SORTED_DESC"] and not sorted_keys.flags["SORTED_ASC"]
+        assert not others.flags["SORTED_DESC"] and not others.flags["SORTED_ASC"]
+    assert sortie.merge([pl.Series([1, 4]), pl.Series([2])]).flags["SORTED_ASC"]

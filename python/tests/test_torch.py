@@ -30,6 +30,8 @@ def numbers(name, shape):
 
 def comparable(a):
     """As a type that torch and NumPy sort."""
+    if a.dtype == torch.uint64:
+        return a.view(torch.int64) ^ torch.iinfo(torch.int64).min
     return a.double() if a.is_floating_point() else a.to(torch.int64)
 
 
@@ -214,3 +216,23 @@ def test_large_tensors_by_several_threads():
     assert torch.equal(a[sortie.argsort(a)], want)
     half = a.to(torch.bfloat16)
     assert torch.equal(sortie.sort(half), torch.sort(half).values)
+
+
+def test_tensors_beside_arrow_data_and_in_tables():
+    keys, values = torch.tensor([2, 1, 1]), torch.tensor([0.5, 1.5, 2.5], dtype=torch.bfloat16)
+    for column in (np.array([0, 2, 1]), np.array(["0", "2", "1"])):
+        assert sortie.lexsort((column, keys)).tolist() == [2, 1, 0]
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    assert isinstance(sortie.lexsort((pa.array([0, None, 1]), keys), nulls="first"), torch.Tensor)
+    assert sortie.lexsort((pa.array([0, None, 1]), keys), nulls="first").tolist() == [1, 2, 0]
+    found = sortie.sort_pairs(pa.array([2, None, 1]), keys, values)
+    assert found[0].to_pylist() == [1, 2, None] and found[1].tolist() == [1, 2, 1]
+    assert found[2].dtype == torch.bfloat16 and found[2].tolist() == [2.5, 0.5, 1.5]
+    found = sortie.sort_pairs(values, pa.array(["a", "b", "c"]), descending=True)
+    assert found[0].tolist() == [2.5, 1.5, 0.5] and found[1].to_pylist() == ["c", "b", "a"]
+    tables = [{"a": torch.tensor([1, 4]), "b": values[:2]}, {"a": torch.tensor([2]), "b": values[2:]}]
+    found = sortie.merge(tables, by="a")
+    assert found["a"].tolist() == [1, 2, 4] and found["b"].dtype == torch.bfloat16 and found["b"].tolist() == [0.5, 2.5, 1.5]
+    with pytest.raises(TypeError, match="cannot be merged"):
+        sortie.merge([torch.tensor([1]), pa.array([2])])
+    assert sortie.is_sorted(values) and not sortie.is_sorted(keys)
