@@ -292,7 +292,6 @@ def test_polars_knows_that_a_result_is_sorted():
         (pl.Series([2, 1]).cast(pl.Duration("ms")), True, True),
         (pl.Series([[1], [0]]), False, False),
         (pl.Series([None, None], dtype=pl.Int64), True, True),
-        (pl.Series([], dtype=pl.Int64), True, True),
     ]
     for series, ascending, descending in cases:
         for down, want in ((False, ascending), (True, descending)):
