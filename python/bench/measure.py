@@ -1,11 +1,15 @@
 """Measures this package beside NumPy, pyarrow, pandas, polars and DuckDB, in one run: `python python/bench/measure.py [ROW ..]`.
 
-Each side sorts the same data, alternately, and the best of its times counts. Build the package with `maturin build --release`. Results are
-lines of JSON, with the ratio of the best peer's time to ours.
+Each side sorts the same data, alternately, and the best of its times counts. Where NumPy would use AVX-512, each row runs once more in a
+process whose NumPy does without it, and the faster of both counts: on some CPUs that have AVX-512, NumPy's sort is slower with it. Build
+the package with `maturin build --release`. Results are lines of JSON: first the CPU and what NumPy uses of it, then each row with the ratio
+of the best peer's time to ours.
 """
 
+import importlib.metadata
 import json
 import os
+import subprocess
 import sys
 import time
 
@@ -104,18 +108,18 @@ def table():
     })
     frame = pl.DataFrame(data)
     pandas = data.to_pandas()
-    by, down = ["city", "age", "score"], [False, True, False]
+    by = ["city", "age", "score"]
     connection = duckdb.connect()
     connection.execute(f"set threads = {THREADS}")
     connection.register("data", data)
-    query = "select * from data order by city, age desc, score"
+    query = "select * from data order by city, age, score"
     return best({
-        "sortie of pyarrow": on(data, lambda t: sortie.sort_by(t, by, descending=down, threads=THREADS)),
-        "sortie of polars": on(frame, lambda t: sortie.sort_by(t, by, descending=down, threads=THREADS)),
-        "polars": on(frame, lambda t: t.sort(by, descending=down)),
-        "pyarrow": on(data, lambda t: t.sort_by([("city", "ascending"), ("age", "descending"), ("score", "ascending")])),
+        "sortie of pyarrow": on(data, lambda t: sortie.sort_by(t, by, threads=THREADS)),
+        "sortie of polars": on(frame, lambda t: sortie.sort_by(t, by, threads=THREADS)),
+        "polars": on(frame, lambda t: t.sort(by)),
+        "pyarrow": on(data, lambda t: t.sort_by([(name, "ascending") for name in by])),
         "duckdb": on(None, lambda _: connection.sql(query).to_arrow_table()),
-        "pandas": on(pandas, lambda t: t.sort_values(by, ascending=[not d for d in down])),
+        "pandas": on(pandas, lambda t: t.sort_values(by)),
     }, rounds=2)
 
 
@@ -133,19 +137,112 @@ def ten_elements():
     }, rounds=5).items()}
 
 
-ROWS = {row.__name__: row for row in (ten_elements, argsort_f64, structured, string_dtype, arrow_strings, table, sort_u64)}
+def five_rows():
+    """Tables of five rows, by one column of three."""
+    import polars as pl
+    import pyarrow as pa
+
+    data = pa.table({"a": [3, 1, 2, 5, 4], "b": list("abcde"), "c": [1.0, 2.0, 3.0, 4.0, 5.0]})
+    frame, pandas, many = pl.DataFrame(data), data.to_pandas(), 1000
+
+    def calls(data, call):
+        return on(data, lambda data: [call(data) for _ in range(many)] and None)
+
+    def ours(table):
+        return sortie.sort_by(table, "a")
+
+    return {name: seconds / many for name, seconds in best({
+        "sortie of pyarrow": calls(data, ours),
+        "pyarrow": calls(data, lambda table: table.sort_by("a")),
+        "sortie of polars": calls(frame, ours),
+        "polars": calls(frame, lambda table: table.sort("a")),
+        "sortie of pandas": calls(pandas, ours),
+        "pandas": calls(pandas, lambda table: table.sort_values("a", kind="stable")),
+    }, rounds=5).items()}
+
+
+def wide_matrix(dtype):
+    a = np.random.default_rng(7).integers(0, 2**16, (1000, 10_000)).astype(dtype)
+    return best({
+        "sortie": on(a, lambda a: sortie.sort(a, axis=0, threads=THREADS)),
+        "sortie of one thread": on(a, lambda a: sortie.sort(a, axis=0, threads=1)),
+        "np.sort": on(a, lambda a: np.sort(a, axis=0)),
+    }, rounds=5)
+
+
+def wide_f32():
+    return wide_matrix(np.float32)
+
+
+def wide_f64():
+    return wide_matrix(np.float64)
+
+
+ROWS = {row.__name__: row for row in (ten_elements, five_rows, wide_f32, wide_f64, argsort_f64, structured, string_dtype, arrow_strings, table, sort_u64)}
+
+WITHOUT = " without AVX-512"
+
+
+def avx512():
+    """What NumPy uses of AVX-512 here, as its variable NPY_DISABLE_CPU_FEATURES names it."""
+    found = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
+    return [feature for feature in found if feature.startswith("AVX512") or feature == "X86_V4"]
+
+
+def machine():
+    with open("/proc/cpuinfo") as about:
+        cpu = next(line.split(":")[1].strip() for line in about if line.startswith("model name"))
+    packages = ("sortie-engine", "numpy", "pyarrow", "pandas", "polars", "duckdb")
+    return {
+        "row": "machine",
+        "cpu": cpu,
+        "threads": THREADS,
+        "numpy uses": np.show_config(mode="dicts")["SIMD Extensions"]["found"],
+        "versions": {package: importlib.metadata.version(package) for package in packages},
+    }
+
+
+def times_of(name, disabled):
+    """The times of the sides of a row, in a process whose NumPy does without some features."""
+    environment = os.environ | ({"NPY_DISABLE_CPU_FEATURES": " ".join(disabled)} if disabled else {})
+    command = [sys.executable, __file__, "--times", name]
+    return json.loads(subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def of_numpy(side):
+    return side.startswith(("np.", "ndarray."))
+
+
+def measured(name):
+    """The times of the sides of a row, those of NumPy with and without AVX-512."""
+    times = times_of(name, [])
+    if avx512() and any(map(of_numpy, times)):
+        for side, seconds in times_of(name, avx512()).items():
+            if of_numpy(side):
+                times[side + WITHOUT] = seconds
+            else:
+                times[side] = min(times[side], seconds)
+    return times
+
+
+def summary(name, times):
+    ours = min(seconds for side, seconds in times.items() if side.startswith("sortie") and side != "sortie.argsort")
+    peers = {side: seconds for side, seconds in times.items() if not side.startswith("sortie")}
+    if name == "ten_elements":
+        peers = {side: seconds for side, seconds in peers.items() if side.startswith("np.sort")}
+    peer = min(peers, key=peers.get)
+    return {
+        "row": name,
+        "seconds": {side: float(f"{seconds:.4g}") for side, seconds in times.items()},
+        "peer": peer,
+        "ratio": round(peers[peer] / ours, 2),
+    }
+
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ROWS:
-        times = ROWS[name]()
-        ours = min(seconds for side, seconds in times.items() if side.startswith("sortie") and side != "sortie.argsort")
-        peers = {side: seconds for side, seconds in times.items() if not side.startswith("sortie")}
-        if name == "ten_elements":
-            peers = {"np.sort": times["np.sort"]}
-        peer = min(peers, key=peers.get)
-        print(json.dumps({
-            "row": name,
-            "seconds": {side: float(f"{seconds:.4g}") for side, seconds in times.items()},
-            "peer": peer,
-            "ratio": round(peers[peer] / ours, 2),
-        }), flush=True)
+    if sys.argv[1:2] == ["--times"]:
+        print(json.dumps(ROWS[sys.argv[2]]()))
+    else:
+        print(json.dumps(machine()), flush=True)
+        for name in sys.argv[1:] or ROWS:
+            print(json.dumps(summary(name, measured(name))), flush=True)

@@ -27,7 +27,9 @@ def on_cpus():
     rows = measured("2026-11-27-epyc.jsonl")
 
     def over(row, peer, ours="sortie"):
-        return rows[row][peer] / rows[row][ours]
+        """How much faster we are; than NumPy, in the faster of its two ways."""
+        times = rows[row]
+        return min(times[peer], times.get(f"{peer} without AVX-512", times[peer])) / times[ours]
 
     return HEAD + "".join([
         line("`uint64`, 10^8, in place", "`ndarray.sort`", over("sort_u64", "ndarray.sort")),

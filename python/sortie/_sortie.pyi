@@ -79,7 +79,7 @@ def sort(
     nans: _Nans = "last",
     nulls: _Nans = "last",
     order: str | Sequence[str] = "numpy",
-    out: NDArray[Any] | None = None,
+    out: Any = None,
     threads: int | None = None,
     memory_limit: int | None = None,
     engine: str = "auto",
@@ -173,11 +173,12 @@ def sort_segments(
     stable: bool | None = None,
     nans: _Nans = "last",
     order: _Order = "numpy",
-    out: NDArray[Any] | None = None,
+    out: Any = None,
     threads: int | None = None,
     memory_limit: int | None = None,
     engine: str = "auto",
 ) -> Any: ...
+@overload
 def argsort_segments(
     a: ArrayLike,
     lengths: int | ArrayLike | None = None,
@@ -192,6 +193,37 @@ def argsort_segments(
     memory_limit: int | None = None,
     engine: str = "auto",
 ) -> NDArray[Any]: ...
+@overload
+def argsort_segments(
+    a: Any,
+    lengths: int | ArrayLike | None = None,
+    offsets: ArrayLike | None = None,
+    *,
+    descending: bool = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    order: _Order = "numpy",
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> Any: ...
+@overload
+def lexsort(
+    keys: Iterable[ArrayLike],
+    axis: SupportsIndex = -1,
+    *,
+    descending: bool | Sequence[bool] = False,
+    stable: bool | None = None,
+    nans: _Nans = "last",
+    nulls: _Nans | Sequence[_Nans] = "last",
+    order: _Order = "numpy",
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> NDArray[Any]: ...
+@overload
 def lexsort(
     keys: Iterable[Any],
     axis: SupportsIndex = -1,
@@ -205,7 +237,7 @@ def lexsort(
     threads: int | None = None,
     memory_limit: int | None = None,
     engine: str = "auto",
-) -> NDArray[Any]: ...
+) -> Any: ...
 def sort_by(
     table: _Table,
     by: Hashable | Sequence[Hashable],
@@ -219,6 +251,20 @@ def sort_by(
     memory_limit: int | None = None,
     engine: str = "auto",
 ) -> _Table: ...
+@overload
+def merge(
+    arrays: Iterable[NDArray[_Scalar]],
+    by: None = None,
+    *,
+    descending: bool = False,
+    nans: _Nans = "last",
+    nulls: _Nans = "last",
+    order: _Order = "numpy",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    engine: str = "auto",
+) -> NDArray[_Scalar]: ...
+@overload
 def merge(
     arrays: Iterable[Any],
     by: Hashable | Sequence[Hashable] | None = None,

@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 use std::ops::Range;
+use std::ptr;
 
 use numpy::npyffi::{
     _PyArray_GET_ITEM_DATA, NPY_ARRAY_WRITEABLE, NPY_ORDER, NpyTypes, PY_ARRAY_API, PyArrayObject,
@@ -15,6 +16,7 @@ use pyo3::types::PyType;
 use pyo3::{ffi, intern};
 
 use crate::lanes::{Lanes, lie_apart};
+use crate::{kind, tensor};
 
 /// An array in host memory, of any type.
 pub type Array<'py> = Bound<'py, PyUntypedArray>;
@@ -50,11 +52,14 @@ pub fn converted<'py>(object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
     }
 }
 
-/// An array that a call may write to.
-pub fn writable<'a, 'py>(what: &str, object: &'a Bound<'py, PyAny>) -> PyResult<&'a Array<'py>> {
-    let Some(array) = exactly(object)? else {
-        let found = object.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("{what} must be a NumPy array, not {found}")));
+/// An array that a call may write to: a NumPy array, or one in the memory of a tensor.
+pub fn writable<'py>(what: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
+    let array = match exactly(object)? {
+        Some(array) => array.clone(),
+        None => tensor::writable(object)?.ok_or_else(|| {
+            let found = object.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+            PyTypeError::new_err(format!("{what} must be a NumPy array or a tensor of torch, not {found}"))
+        })?,
     };
     // SAFETY: a `Bound` holds a valid array, and the thread is attached.
     let flags = unsafe { (*_PyArray_GET_ITEM_DATA(array.as_array_ptr())).flags };
@@ -70,13 +75,13 @@ pub fn writable<'a, 'py>(what: &str, object: &'a Bound<'py, PyAny>) -> PyResult<
 }
 
 /// The array that a call may write a result of this shape and type to.
-pub fn output<'a, 'py>(
-    out: &'a Bound<'py, PyAny>,
+pub fn output<'py>(
+    out: &Bound<'py, PyAny>,
     shape: &[usize],
     dtype: &Bound<'py, PyArrayDescr>,
-) -> PyResult<&'a Array<'py>> {
+) -> PyResult<Array<'py>> {
     let out = writable("out", out)?;
-    if out.shape() == shape && out.dtype().is_equiv_to(dtype) {
+    if out.shape() == shape && kind::is_same(&out.dtype(), dtype)? {
         return Ok(out);
     }
     Err(PyValueError::new_err(format!(
@@ -145,6 +150,44 @@ pub fn empty<'py>(dtype: Bound<'py, PyArrayDescr>, shape: &[usize]) -> PyResult<
     unsafe {
         let (count, shape) = (shape.len() as c_int, shape.as_mut_ptr());
         owned(py, PY_ARRAY_API.PyArray_Empty(py, count, shape, dtype.into_dtype_ptr(), 0))
+    }
+}
+
+/// An array over memory that `owner` keeps.
+///
+/// # Safety
+/// At the address, elements of this type lie with these strides, in bytes, as long as the owner lives.
+pub unsafe fn over<'py>(
+    address: usize,
+    dtype: Bound<'py, PyArrayDescr>,
+    shape: &[usize],
+    strides: &[isize],
+    owner: Bound<'py, PyAny>,
+) -> PyResult<Array<'py>> {
+    let py = dtype.py();
+    let mut shape: Vec<npy_intp> = shape.iter().map(|&len| len as npy_intp).collect();
+    let mut strides: Vec<npy_intp> = strides.iter().map(|&stride| stride as npy_intp).collect();
+    // SAFETY: the thread is attached; shape and strides are read, and the references to the type and the owner are taken over.
+    // The rest is as the caller states.
+    unsafe {
+        let array = owned(
+            py,
+            PY_ARRAY_API.PyArray_NewFromDescr(
+                py,
+                get_type_object(py, NpyTypes::PyArray_Type),
+                dtype.into_dtype_ptr(),
+                shape.len() as c_int,
+                shape.as_mut_ptr(),
+                strides.as_mut_ptr(),
+                ptr::with_exposed_provenance_mut(address),
+                NPY_ARRAY_WRITEABLE,
+                ptr::null_mut(),
+            ),
+        )?;
+        match PY_ARRAY_API.PyArray_SetBaseObject(py, array.as_array_ptr(), owner.into_ptr()) {
+            0 => Ok(array),
+            _ => Err(PyErr::fetch(py)),
+        }
     }
 }
 

@@ -128,15 +128,16 @@ pub fn check(dtype: &DataType) -> PyResult<()> {
 /// the call holds `held` bytes.
 pub fn push(values: ArrayRef, options: &Options, held: usize, columns: &mut Columns) -> Result<(), Failure> {
     let Options { descending, nulls_first, .. } = *options;
-    if let Some(values) = coded(&values, options, held)? {
+    if let Some(values) = coded(&values, options, held, false)? {
         columns.push(SortColumn { values, options: Some(SortOptions { descending: false, nulls_first }) });
         columns.hold(held);
         return Ok(());
     }
-    let (within, mut made) = (options.within(), 0);
+    let mut made = 0;
     let values = if has_coded_parts(values.data_type(), options) {
         let mut code = |part: &ArrayRef| {
-            let codes = coded(part, &within, held + made)?;
+            // A descending sort reverses the order of what is within.
+            let codes = coded(part, options, held + made, descending)?;
             made += codes.as_ref().map_or(0, |codes| codes.get_buffer_memory_size());
             Ok::<_, Failure>(codes)
         };
@@ -168,9 +169,14 @@ fn has_coded_parts(dtype: &DataType, options: &Options) -> bool {
     options.ordering != Ordering::Arrow && has_floats(dtype)
 }
 
-/// The codes of an array of floats, which ascend in the order that the options say, or `None` for other arrays. The call holds
-/// `held` bytes already.
-fn coded(values: &ArrayRef, options: &Options, held: usize) -> Result<Option<ArrayRef>, Failure> {
+/// The codes of an array of floats, which ascend in the order that the options say, or descend in it if they are `reversed`. `None`
+/// for other arrays. The call holds `held` bytes already.
+fn coded(
+    values: &ArrayRef,
+    options: &Options,
+    held: usize,
+    reversed: bool,
+) -> Result<Option<ArrayRef>, Failure> {
     let dtype = match values.data_type() {
         DataType::Float16 => Dtype::F16,
         DataType::Float32 => Dtype::F32,
@@ -186,7 +192,7 @@ fn coded(values: &ArrayRef, options: &Options, held: usize) -> Result<Option<Arr
     let mut keys = Buffer::new(bytes.len())?;
     keys.bytes_mut().copy_from_slice(bytes);
     let numbers = Numbers::of(Kind::Number(dtype), options).expect("floats are numbers");
-    columns::coded(&numbers, keys.bytes_mut(), dtype.width(), values.nulls().cloned()).map(Some)
+    columns::coded(&numbers, keys.bytes_mut(), dtype.width(), values.nulls().cloned(), reversed).map(Some)
 }
 
 /// A sorted array.
@@ -232,6 +238,6 @@ pub fn returned<'py>(
         }
         return Ok(array);
     }
-    let array = Bound::new(py, PyChunkedArray::try_new(pieces, field).map_err(of_arrow)?)?.into_any();
+    let array = Bound::new(py, PyChunkedArray::try_new(pieces, field)?)?.into_any();
     if is_pyarrow { pyarrow()?.call_method1(intern!(py, "chunked_array"), (array,)) } else { Ok(array) }
 }

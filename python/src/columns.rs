@@ -348,30 +348,33 @@ impl Items<'_> {
 /// A column of numbers, as codes. Changes the keys.
 fn numbers(kind: Kind, keys: &mut [u8], width: usize, options: &Options) -> Result<SortColumn, Failure> {
     let numbers = Numbers::of(kind, options).expect("only numbers are asked for");
-    Ok(SortColumn { values: coded(&numbers, keys, width, None)?, options: None })
+    Ok(SortColumn { values: coded(&numbers, keys, width, None, false)?, options: None })
 }
 
-/// Codes of keys of `width` bytes, as an array of numbers as wide. Changes the keys.
+/// Codes of keys of `width` bytes, as an array of numbers as wide, which ascend in the order of the keys or descend in it if they are
+/// `reversed`. Changes the keys.
 pub fn coded(
     numbers: &Numbers<'_>,
     keys: &mut [u8],
     width: usize,
     nulls: Option<NullBuffer>,
+    reversed: bool,
 ) -> Result<ArrayRef, Failure> {
+    let flip = if reversed { u64::MAX } else { 0 };
     Ok(match width {
         1 => {
-            let codes = numbers.narrow_codes(keys, |code| (code >> 56) as u8)?;
+            let codes = numbers.narrow_codes(keys, |code| ((code ^ flip) >> 56) as u8)?;
             Arc::new(UInt8Array::new(codes.into(), nulls))
         }
         2 => {
-            let codes = numbers.narrow_codes(keys, |code| (code >> 48) as u16)?;
+            let codes = numbers.narrow_codes(keys, |code| ((code ^ flip) >> 48) as u16)?;
             Arc::new(UInt16Array::new(codes.into(), nulls))
         }
         4 => {
-            let codes = numbers.narrow_codes(keys, |code| (code >> 32) as u32)?;
+            let codes = numbers.narrow_codes(keys, |code| ((code ^ flip) >> 32) as u32)?;
             Arc::new(UInt32Array::new(codes.into(), nulls))
         }
-        _ => Arc::new(UInt64Array::new(numbers.codes(keys)?.into(), nulls)),
+        _ => Arc::new(UInt64Array::new(numbers.narrow_codes(keys, |code| code ^ flip)?.into(), nulls)),
     })
 }
 

@@ -22,7 +22,11 @@ impl<'py> Indices<'py> {
         let Some(dtype) = dtype else {
             return Ok(Indices { dtype: numpy::dtype::<i64>(py), narrow: false, largest: i64::MAX as u64 });
         };
-        let dtype = PyArrayDescr::new(py, dtype)?;
+        let dtype = if library(dtype)? == "torch" {
+            PyArrayDescr::new(py, dtype.str()?.to_str()?.trim_start_matches("torch."))?
+        } else {
+            PyArrayDescr::new(py, dtype)?
+        };
         let native = dtype.is_native_byteorder() != Some(false);
         let (narrow, largest) = match (dtype.kind(), dtype.itemsize()) {
             (b'i', 8) if native => (false, i64::MAX as u64),

@@ -5,7 +5,7 @@ use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyType, PyTypeMethods};
+use pyo3::types::{IntoPyDict, PyType, PyTypeMethods};
 use sortie::Report;
 
 use crate::array::{self, Array};
@@ -14,10 +14,11 @@ use crate::call::run;
 use crate::columns::{Columns, columns_along};
 use crate::gpu::GpuArray;
 use crate::options::Options;
-use crate::pandas;
+use crate::{pandas, tensor};
 
 /// An argument that holds keys.
 pub enum Input<'py> {
+    /// An array of NumPy, or one in the memory of a tensor.
     Array(Array<'py>),
     /// An array in the memory of a GPU.
     Gpu(GpuArray<'py>),
@@ -48,6 +49,9 @@ impl<'py> Input<'py> {
         }
         if let Some(array) = GpuArray::of(object)? {
             return Ok(Input::Gpu(array));
+        }
+        if let Some(array) = tensor::viewed(object)? {
+            return Ok(Input::Array(array));
         }
         if is_lazy(object)? {
             return Err(lazy());
@@ -149,7 +153,7 @@ pub fn refused(what: &str, input: &Input<'_>) -> PyErr {
         return not_on_gpu();
     }
     PyTypeError::new_err(format!(
-        "{what} takes NumPy arrays; for Arrow data use sortie.sort, argsort, lexsort or sort_by, or convert with np.asarray"
+        "{what} takes NumPy arrays and tensors; for Arrow data use sortie.sort, argsort, lexsort or sort_by, or convert with np.asarray"
     ))
 }
 
@@ -161,15 +165,15 @@ fn is_arrow(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// The packages whose objects are made anew from sorted data. Types that derive from theirs are theirs, too.
-const TABLES: [&str; 3] = ["pandas", "polars", "pyarrow"];
+const LIBRARIES: [&str; 4] = ["pandas", "polars", "pyarrow", "torch"];
 
 /// The package that an object's type belongs to.
 pub fn library(object: &Bound<'_, PyAny>) -> PyResult<String> {
     let own = package(&object.get_type())?;
-    if !TABLES.contains(&own.as_str()) {
+    if !LIBRARIES.contains(&own.as_str()) {
         for base in object.get_type().mro() {
             let base = package(base.cast::<PyType>()?)?;
-            if TABLES.contains(&base.as_str()) {
+            if LIBRARIES.contains(&base.as_str()) {
                 return Ok(base);
             }
         }
@@ -194,15 +198,79 @@ pub fn lazy() -> PyErr {
     PyTypeError::new_err("Sortie does not sort a LazyFrame; sort the result of its collect()")
 }
 
-/// Picks elements of a series, or rows of a table, of pandas or polars.
+/// The elements of a series, index or extension array, or the rows of a table, of pandas or polars, in the order of the indices:
+/// new ones, of all. A series or table that is in order already shares its memory with the result.
 pub fn picked<'py>(object: &Bound<'py, PyAny>, indices: &Array<'py>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     match library(object)?.as_str() {
-        "pandas" if object.hasattr(intern!(py, "iloc"))? => {
-            object.getattr(intern!(py, "iloc"))?.get_item(indices)
+        "pandas" if !object.hasattr(intern!(py, "iloc"))? => {
+            object.call_method1(intern!(py, "take"), (indices,))
         }
-        "pandas" => object.call_method1(intern!(py, "take"), (indices,)),
-        "polars" => object.get_item(indices),
+        "pandas" if in_order(indices) && copies_on_write(py)? => {
+            let shallow = [("deep", false)].into_py_dict(py)?;
+            object.call_method(intern!(py, "copy"), (), Some(&shallow))
+        }
+        "pandas" => object.getattr(intern!(py, "iloc"))?.get_item(indices),
+        "polars" if in_order(indices) => object.call_method0(intern!(py, "clone")),
+        "polars" => {
+            // What polars itself would make of them, without its questions.
+            let rows = py.import(intern!(py, "polars"))?.call_method1(intern!(py, "Series"), (indices,))?;
+            object.get_item(rows)
+        }
         other => Err(PyTypeError::new_err(format!("a sorted object of {other} cannot be made"))),
     }
+}
+
+/// Whether new indices of all rows leave each where it is.
+fn in_order(indices: &Array<'_>) -> bool {
+    // SAFETY: the indices are new, so nobody else knows them.
+    let bytes: &[u8] = unsafe { array::bytes(indices) };
+    match indices.dtype().itemsize() {
+        4 => bytemuck::cast_slice::<u8, u32>(bytes).is_sorted(),
+        _ => bytemuck::cast_slice::<u8, u64>(bytes).is_sorted(),
+    }
+}
+
+/// Whether this pandas copies shared data before it changes them, as all do from 3 on.
+fn copies_on_write(py: Python<'_>) -> PyResult<bool> {
+    let version = py.import(intern!(py, "pandas"))?.getattr(intern!(py, "__version__"))?;
+    let major = version.extract::<String>()?.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    Ok(major.is_some_and(|major| major >= 3))
+}
+
+/// Notes in a sorted series of polars that it is sorted, where the order of polars is the same: NaNs are greatest, and nulls at either
+/// end. The order of other types may be another. Other objects have no such note.
+pub fn flagged<'py>(series: &Bound<'py, PyAny>, descending: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = series.py();
+    if library(series)? != "polars" {
+        return Ok(series.clone());
+    }
+    let dtype = series.getattr(intern!(py, "dtype"))?.call_method0(intern!(py, "base_type"))?;
+    let name: String = dtype.getattr(intern!(py, "__name__"))?.extract()?;
+    let same = match name.as_str() {
+        "Float16" | "Float32" | "Float64" => {
+            let (rows, nulls) =
+                (series.len()?, series.call_method0(intern!(py, "null_count"))?.extract::<usize>()?);
+            let least = match (rows == nulls, descending) {
+                (true, _) => None,
+                (false, true) if series.get_item(rows - 1)?.is_none() => Some(rows - nulls - 1),
+                (false, true) => Some(rows - 1),
+                (false, false) if series.get_item(0)?.is_none() => Some(nulls),
+                (false, false) => Some(0),
+            };
+            match least {
+                Some(least) => !series.get_item(least)?.extract::<f64>()?.is_nan(),
+                None => true,
+            }
+        }
+        "Int8" | "Int16" | "Int32" | "Int64" | "Int128" | "UInt8" | "UInt16" | "UInt32" | "UInt64"
+        | "UInt128" | "Decimal" | "Boolean" | "String" | "Binary" | "Enum" | "Date" | "Datetime"
+        | "Duration" | "Time" => true,
+        _ => false,
+    };
+    if !same {
+        return Ok(series.clone());
+    }
+    let direction = [("descending", descending)].into_py_dict(py)?;
+    series.call_method(intern!(py, "set_sorted"), (), Some(&direction))
 }

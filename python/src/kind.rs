@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTypeMethods;
 use sortie::dynamic::Dtype;
 
-use crate::buffer;
+use crate::{buffer, tensor};
 
 /// What the bytes of an element mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,10 +68,13 @@ pub fn leaf(dtype: &Bound<'_, PyArrayDescr>) -> PyResult<Leaf> {
 fn kind(dtype: &Bound<'_, PyArrayDescr>, number: c_int, width: usize) -> PyResult<Kind> {
     use NPY_TYPES::{
         NPY_BOOL, NPY_CDOUBLE, NPY_CFLOAT, NPY_CLONGDOUBLE, NPY_DATETIME, NPY_DOUBLE, NPY_FLOAT, NPY_HALF,
-        NPY_LONGDOUBLE, NPY_OBJECT, NPY_STRING, NPY_TIMEDELTA, NPY_ULONGLONG, NPY_UNICODE, NPY_VOID,
-        NPY_VSTRING,
+        NPY_LONGDOUBLE, NPY_OBJECT, NPY_SHORT, NPY_STRING, NPY_TIMEDELTA, NPY_ULONGLONG, NPY_UNICODE,
+        NPY_VOID, NPY_VSTRING,
     };
     let is = |known: NPY_TYPES| number == known as c_int;
+    if is(NPY_SHORT) && tensor::is_bfloat16(dtype)? {
+        return Ok(Kind::Number(Dtype::Bf16));
+    }
     // Bytes, shorts, ints, longs and long longs alternate between signed and unsigned.
     if (NPY_BOOL as c_int..=NPY_ULONGLONG as c_int).contains(&number) {
         let unsigned = number % 2 == 0;
@@ -121,6 +124,11 @@ fn kind(dtype: &Bound<'_, PyArrayDescr>, number: c_int, width: usize) -> PyResul
             )));
         }
     })
+}
+
+/// Whether elements of two types are the same.
+pub fn is_same(a: &Bound<'_, PyArrayDescr>, b: &Bound<'_, PyArrayDescr>) -> PyResult<bool> {
+    Ok(a.is_equiv_to(b) && tensor::is_bfloat16(a)? == tensor::is_bfloat16(b)?)
 }
 
 /// Whether this is the type that the package `ml_dtypes` registers with NumPy.

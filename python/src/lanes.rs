@@ -13,9 +13,11 @@ use crate::errors::Failure;
 const BLOCK_EACH: usize = 1 << 20;
 const BLOCK: usize = 32 << 20;
 
-/// Elements of one lane that are copied before those of the next. Neighbouring lanes share their cache lines, so as many lines
-/// as this stay in the cache.
-const STRETCH: usize = 256;
+/// Bytes of a cache line. A square of elements, as wide as one, is copied at a time: both of its sides are whole lines.
+const LINE: usize = 64;
+
+/// Cache lines of neighbouring lanes that one thread copies together, so that it looks up the page of each fewer times.
+const LINES: usize = 4;
 
 /// The lanes along an axis. Lane `i` is the `i`-th in C order of the other axes.
 #[derive(Debug, Clone)]
@@ -175,7 +177,7 @@ impl Lanes {
 
     /// Lanes that one thread copies together: enough to share cache lines and to be worth a task.
     fn group(&self) -> usize {
-        (64 / self.width.max(1)).max((1 << 16) / (self.len * self.width).max(1)).max(1)
+        (LINES * LINE / self.width.max(1)).max((1 << 16) / (self.len * self.width).max(1)).max(1)
     }
 
     /// Copies lanes between their places and `packed`.
@@ -214,10 +216,16 @@ impl Lanes {
     /// Calls `visit` with the address of each element of these lanes, and its index among them.
     fn each(&self, lanes: Range<usize>, visit: impl Fn(*mut u8, usize)) {
         let starts: Vec<*mut u8> = lanes.map(|lane| self.start(lane)).collect();
-        for from in (0..self.len).step_by(STRETCH) {
-            for (lane, start) in starts.iter().enumerate() {
-                for i in from..(from + STRETCH).min(self.len) {
-                    visit(start.wrapping_offset(i as isize * self.stride), lane * self.len + i);
+        let side = (LINE / self.width.max(1)).max(1);
+        // Elements that follow one another need no squares.
+        let (rows, columns) = if self.stride == self.width as isize { (self.len, 1) } else { (side, side) };
+        for from in (0..self.len).step_by(rows.max(1)) {
+            for (group, starts) in starts.chunks(columns).enumerate() {
+                for (lane, start) in starts.iter().enumerate() {
+                    let lane = group * columns + lane;
+                    for i in from..(from + rows).min(self.len) {
+                        visit(start.wrapping_offset(i as isize * self.stride), lane * self.len + i);
+                    }
                 }
             }
         }

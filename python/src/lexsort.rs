@@ -4,18 +4,20 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use sortie::Segments;
 
-use crate::array::{self, Array, axis_of};
+use crate::array::{self, axis_of};
 use crate::buffer::Buffer;
 use crate::call::run;
 use crate::columns::{self, Columns, columns_along};
 use crate::indices::Indices;
 use crate::input::Keys;
 use crate::options::{Count, Each, Given};
+use crate::tensor;
 
-/// Returns the indices that sort by several keys, as a NumPy array. As in ``np.lexsort``, the last key is the most significant.
+/// Returns the indices that sort by several keys, as a NumPy array, or a tensor if the last key is one. As in
+/// ``np.lexsort``, the last key is the most significant.
 ///
 /// keys
-///     A sequence of keys of one shape: NumPy arrays, Arrow arrays, or series of pandas or polars. Of a two-dimensional array,
+///     A sequence of keys of one shape: NumPy arrays, tensors, Arrow arrays, or series of pandas or polars. Of a two-dimensional array,
 ///     each row is a key.
 /// axis
 ///     The axis along which to sort.
@@ -50,12 +52,13 @@ pub fn lexsort<'py>(
     threads: Option<Count>,
     memory_limit: Option<Count>,
     engine: &str,
-) -> PyResult<Array<'py>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let py = keys.py();
     let options = Given { descending: false, stable, nans, threads, memory_limit, engine }.ordered(order)?;
     let indices = Indices::of(py, dtype)?;
-    let keys: Vec<Keys<'_>> = keys.try_iter()?.map(|key| Keys::of(&key?)).collect::<PyResult<_>>()?;
-    let Some(last) = keys.last() else {
+    let given: Vec<Bound<'py, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
+    let keys: Vec<Keys<'_>> = given.iter().map(Keys::of).collect::<PyResult<_>>()?;
+    let (Some(last), Some(most)) = (keys.last(), given.last()) else {
         return Err(PyTypeError::new_err("lexsort needs at least one key; give a sequence of keys"));
     };
     let choices = options.of_columns(descending, nulls, keys.len())?;
@@ -70,13 +73,13 @@ pub fn lexsort<'py>(
         // NumPy sorts single numbers too.
         // SAFETY: the result is new, so nobody else knows it.
         unsafe { array::bytes(&result) }.fill(0);
-        return Ok(result);
+        return tensor::returned(most, result);
     }
     let axis = axis_of(&result, axis)?;
     indices.fit(shape[axis])?;
     let n = shape.iter().product();
     if n == 0 {
-        return Ok(result);
+        return tensor::returned(most, result);
     }
     let lanes = n / shape[axis];
     let mut columns = Columns::default();
@@ -104,5 +107,5 @@ pub fn lexsort<'py>(
         unsafe { results.scatter(0..lanes, bytes) };
         Ok(((), report))
     })?;
-    Ok(result)
+    tensor::returned(most, result)
 }

@@ -10,6 +10,7 @@ mod arrow;
 mod buffer;
 mod call;
 mod columns;
+mod dlpack;
 mod errors;
 mod file;
 mod gpu;
@@ -29,6 +30,7 @@ mod segments;
 mod sort;
 mod strings;
 mod table;
+mod tensor;
 
 #[pyo3::pymodule]
 mod _sortie {

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use arrow_array::ArrayRef;
-use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
+use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ use crate::lanes::Lanes;
 use crate::numbers::Numbers;
 use crate::options::{Count, Each, Given, Options};
 use crate::sort::sort_other;
-use crate::{arrow, table};
+use crate::{arrow, table, tensor};
 
 /// Keys that are compared with their neighbours at a time.
 const STRETCH: usize = 1 << 13;
@@ -29,7 +29,7 @@ const STRETCH: usize = 1 << 13;
 /// Merges sorted arrays or tables into one. Of equal elements, those of earlier arrays come first.
 ///
 /// arrays
-///     A sequence of one-dimensional arrays of one type and one library: NumPy arrays, Arrow arrays, series of pandas or polars,
+///     A sequence of one-dimensional arrays of one type and one library: NumPy arrays, tensors, Arrow arrays, series of pandas or polars,
 ///     indices or extension arrays of pandas; or of tables, as :func:`sort_by` takes them.
 /// by
 ///     For tables: the name of a column, or a list of names. ``descending`` and ``nulls`` are then for all columns or for each.
@@ -86,8 +86,8 @@ pub fn merge<'py>(
     }
     let merged = concatenated(&arrays)?;
     match Input::of(&merged)? {
-        Input::Array(_) => {
-            along::sort(array::writable("the result", &merged)?, 0, options, None, 0)?;
+        Input::Array(array) => {
+            along::sort(&array, 0, options, None, 0)?;
             Ok(merged)
         }
         other => sort_other(other, None, options),
@@ -107,7 +107,6 @@ fn column<'py>(array: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
 
 /// Columns of one type, one after the other.
 pub fn concatenated<'py>(columns: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
-    let py = columns[0].py();
     let (mut arrays, mut series, mut imported) = (Vec::new(), Vec::new(), Vec::new());
     for each in columns {
         match column(each)? {
@@ -118,10 +117,7 @@ pub fn concatenated<'py>(columns: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, P
         }
     }
     if arrays.len() == columns.len() {
-        if let Some(other) = arrays.iter().find(|array| !array.dtype().is_equiv_to(&arrays[0].dtype())) {
-            return Err(of_types(&arrays[0].dtype(), &other.dtype()));
-        }
-        return array::numpy(py)?.call_method1(intern!(py, "concatenate"), (arrays,));
+        return concatenated_arrays(&columns[0], &arrays);
     }
     if series.len() == columns.len() {
         return concatenated_series(series);
@@ -137,6 +133,24 @@ pub fn concatenated<'py>(columns: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, P
     }
     let chunks: Vec<ArrayRef> = imported.into_iter().map(|imported| imported.values).collect();
     arrow::joined(&columns[0], &chunks, field)
+}
+
+fn concatenated_arrays<'py>(
+    argument: &Bound<'py, PyAny>,
+    arrays: &[Array<'py>],
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, dtype) = (argument.py(), arrays[0].dtype());
+    for other in arrays {
+        if !kind::is_same(&other.dtype(), &dtype)? {
+            return Err(of_types(&dtype, &other.dtype()));
+        }
+    }
+    let mut joined = array::numpy(py)?.call_method1(intern!(py, "concatenate"), (arrays,))?;
+    if tensor::is_bfloat16(&dtype)? {
+        // NumPy has dropped the note that integers are the bits of others.
+        joined = joined.call_method1(intern!(py, "view"), (dtype,))?;
+    }
+    tensor::returned(argument, joined.cast_into()?)
 }
 
 fn concatenated_series(series: Vec<Bound<'_, PyAny>>) -> PyResult<Bound<'_, PyAny>> {

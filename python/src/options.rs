@@ -167,12 +167,6 @@ impl Options {
         choices.map(|(descending, nulls)| Options { descending, ..self.clone() }.with_nulls(&nulls)).collect()
     }
 
-    /// The choices for values within values, such as elements of lists: they are compared in ascending order, and a descending
-    /// sort reverses the result, so that NaNs go to the other end.
-    pub fn within(&self) -> Options {
-        Options { descending: false, nans_first: self.nans_first != self.descending, ..self.clone() }
-    }
-
     /// A builder with the choices that hold for every kind of key, for a call that holds so many bytes of scratch already.
     pub fn builder(&self, held: usize) -> Result<SorterBuilder, Failure> {
         let mut builder = Sorter::builder().engine(self.engine);

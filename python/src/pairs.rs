@@ -1,30 +1,30 @@
 //! `sort_pairs` and `sort_pairs_inplace`.
 
-use arrow_array::Array as _;
 use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3::{Bound, intern};
 
-use crate::along;
 use crate::array::{self, Array};
 use crate::buffer::Buffer;
 use crate::call::run;
 use crate::gpu::{self, GpuArray};
 use crate::indices::Indices;
-use crate::input::{Input, Keys};
+use crate::input::{Input, Keys, flagged};
 use crate::kind::{self, Kind};
 use crate::numbers::{Numbers, permute};
 use crate::options::{Count, Given, Options};
 use crate::sort::sorted_indices;
 use crate::table::rearranged;
+use crate::{along, tensor};
 
 /// Sorts keys, and moves the rows of each value array with them. Returns sorted copies, the keys first.
 ///
 /// ``keys`` has one dimension. Each of ``values`` has as many rows, in any number of dimensions, and any type, Python objects
-/// included. Arrow arrays, series, and indices and extension arrays of pandas stay what they are; nulls go last. Stable, unless ``stable=False``. One array of values without gaps moves with its keys; for several arrays, the
-/// indices of the keys are sorted. Takes the other arguments of :func:`sort`, and raises as it does.
+/// included. Tensors, Arrow arrays, series, and indices and extension arrays of pandas stay what they are; nulls go last. Stable,
+/// unless ``stable=False``. One array of values without gaps moves with its keys; for several arrays, the indices of the keys
+/// are sorted. Takes the other arguments of :func:`sort`, and raises as it does.
 ///
 /// >>> import numpy as np, sortie
 /// >>> sortie.sort_pairs(np.array([2, 1, 2]), np.array(["b", "a", "c"]))
@@ -56,10 +56,8 @@ pub fn sort_pairs<'py>(
         sorted.extend(values.into_iter().map(|value| value.object));
         return PyTuple::new(py, sorted);
     }
-    let inputs = std::iter::once(keys.clone())
-        .chain(values)
-        .map(|object| Input::of(&object))
-        .collect::<PyResult<Vec<_>>>()?;
+    let given: Vec<Bound<'py, PyAny>> = std::iter::once(keys.clone()).chain(values).collect();
+    let inputs = given.iter().map(Input::of).collect::<PyResult<Vec<_>>>()?;
     let arrays: Option<Vec<&Array<'py>>> = inputs
         .iter()
         .map(|input| match input {
@@ -68,12 +66,10 @@ pub fn sort_pairs<'py>(
         })
         .collect();
     let Some(arrays) = arrays else { return by_indices(keys, values, &options) };
-    let mut copies = arrays.into_iter().map(array::copied_in_c_order);
-    let keys = copies.next().expect("the keys are the first")?;
-    let values = copies.collect::<PyResult<Vec<_>>>()?;
-    together(&keys, &values, &options)?;
-    let mut sorted = vec![keys];
-    sorted.extend(values);
+    let copies = arrays.into_iter().map(array::copied_in_c_order).collect::<PyResult<Vec<_>>>()?;
+    together(&copies[0], &copies[1..], &options)?;
+    let sorted = given.iter().zip(copies).map(|(object, copy)| tensor::returned(object, copy));
+    let sorted = sorted.collect::<PyResult<Vec<_>>>()?;
     PyTuple::new(py, sorted)
 }
 
@@ -109,8 +105,8 @@ pub fn sort_pairs_inplace(
     }
     let keys = array::writable("keys", keys)?;
     let values: Vec<_> =
-        values.iter().map(|value| array::writable("values", &value).cloned()).collect::<PyResult<_>>()?;
-    together(keys, &values, &options)
+        values.iter().map(|value| array::writable("values", &value)).collect::<PyResult<_>>()?;
+    together(&keys, &values, &options)
 }
 
 /// Keys and values on a GPU, if the keys are. All are of one library.
@@ -132,7 +128,7 @@ fn on_gpu<'py>(
     Ok(Some((keys, values)))
 }
 
-/// Sorts keys, and picks the rows of each value, where not all are NumPy arrays.
+/// Sorts keys, and picks the rows of each value, where not all are NumPy arrays or tensors.
 fn by_indices<'py>(
     keys: &Bound<'py, PyAny>,
     values: &Bound<'py, PyTuple>,
@@ -141,7 +137,7 @@ fn by_indices<'py>(
     let py = keys.py();
     let order = sorted_indices(py, &Keys::of(keys)?, options)?;
     let indices = Indices::of(py, None)?.written(py, &order)?;
-    let mut sorted = vec![rearranged(keys, &indices, &order)?];
+    let mut sorted = vec![flagged(&rearranged(keys, &indices, &order)?, options.descending)?];
     for (i, value) in values.iter().enumerate() {
         let rows = value.len()?;
         if rows != order.len() {

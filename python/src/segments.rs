@@ -2,6 +2,7 @@
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyString};
 use sortie::Segments;
@@ -18,6 +19,7 @@ use crate::input::{Input, refused};
 use crate::kind::{self, Leaf};
 use crate::numbers::{Numbers, longest, permute, ranges};
 use crate::options::{Count, Given, Options};
+use crate::tensor;
 
 /// Returns a copy in which each segment of a one-dimensional array is sorted on its own.
 ///
@@ -60,16 +62,16 @@ pub fn sort_segments<'py>(
     }
     let array = one_dimension("sort_segments", a)?;
     let parts = Parts::of(lengths, offsets, array.len())?;
-    let out = out.map(|out| array::output(out, array.shape(), &array.dtype())).transpose()?;
+    let to = out.map(|out| array::output(out, array.shape(), &array.dtype())).transpose()?;
     let leaf = kind::leaf(&array.dtype())?;
     let sorted = array::copied_in_c_order(&array)?;
     parts.sort(&sorted, &leaf, &options)?;
-    match out {
-        None => Ok(sorted.into_any()),
-        Some(out) => {
-            array::copy_into(out, &sorted)?;
-            Ok(out.clone().into_any())
+    match (out, to) {
+        (Some(out), Some(to)) => {
+            array::copy_into(&to, &sorted)?;
+            Ok(out.clone())
         }
+        _ => tensor::returned(a, sorted),
     }
 }
 
@@ -82,7 +84,9 @@ fn sort_on_gpu<'py>(
     options: &Options,
 ) -> PyResult<Bound<'py, PyAny>> {
     if has_out {
-        return Err(PyTypeError::new_err("out is for NumPy arrays; sort arrays on a GPU without it"));
+        return Err(PyTypeError::new_err(
+            "out is for arrays in host memory; sort arrays on a GPU without it",
+        ));
     }
     let wrong =
         || PyTypeError::new_err("segments on a GPU have one length, or offsets of int64 on the same GPU");
@@ -121,7 +125,7 @@ pub fn argsort_segments<'py>(
     threads: Option<Count>,
     memory_limit: Option<Count>,
     engine: &str,
-) -> PyResult<Array<'py>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
     let array = one_dimension("argsort_segments", a)?;
     let indices = Indices::of(a.py(), dtype)?;
@@ -134,7 +138,7 @@ pub fn argsort_segments<'py>(
     } else {
         parts.argsort::<u64>(&array, &leaf, &options, &result)?;
     }
-    Ok(result)
+    tensor::returned(a, result)
 }
 
 fn one_dimension<'py>(what: &str, a: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
@@ -294,6 +298,12 @@ impl Parts {
 
 /// The number that an argument is, if it is one and not a sequence.
 fn one_number(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    // A tensor of one dimension and one element would pass for a number.
+    let is_array =
+        object.getattr_opt(intern!(object.py(), "ndim"))?.is_some_and(|ndim| ndim.gt(0).unwrap_or(false));
+    if is_array {
+        return Ok(None);
+    }
     match object.extract::<usize>() {
         Ok(number) => Ok(Some(number)),
         Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {

@@ -10,17 +10,18 @@ use crate::array::{self, Array, axis_of};
 use crate::call::run;
 use crate::gpu::{self, GpuArray};
 use crate::indices::Indices;
-use crate::input::{Input, Keys, picked};
+use crate::input::{Input, Keys, flagged, picked};
 use crate::kind;
 use crate::numbers::Numbers;
 use crate::options::{Count, Given, Options};
-use crate::{along, arrow, columns};
+use crate::{along, arrow, columns, tensor};
 
 /// Returns a sorted copy.
 ///
 /// ``a`` is a NumPy array or what NumPy makes one of, an Arrow array, a series of pandas or polars, or an index or extension array
 /// of pandas. Arrow arrays of pyarrow, series and what pandas has stay what they are; other Arrow data becomes an object with the
 /// Arrow PyCapsule interface. If offsets of 32 bits do not suffice for the result, it is in several chunks.
+/// Tensors of torch in host memory are read where they lie, and the result is a tensor.
 /// Arrays of torch, CuPy, Numba and JAX on a GPU are sorted there, and the call does not wait.
 ///
 /// axis
@@ -84,7 +85,9 @@ pub fn sort<'py>(
         Input::Array(array) => array,
         other => {
             if out.is_some() {
-                return Err(PyTypeError::new_err("out is for NumPy arrays; sort other data without it"));
+                return Err(PyTypeError::new_err(
+                    "out is for NumPy arrays and tensors in host memory; sort other data without it",
+                ));
             }
             no_fields(fields.as_deref())?;
             return sort_other(other, axis, &options);
@@ -99,17 +102,18 @@ pub fn sort<'py>(
         }
         (axis, Some(out)) => {
             let from = if axis.is_none() { array::flattened(&array)? } else { array };
-            let out = array::output(out, from.shape(), &from.dtype())?;
+            let to = array::output(out, from.shape(), &from.dtype())?;
             let axis = axis_of(&from, axis.unwrap_or(-1))?;
-            return sort_to(out, from, axis, &options, fields.as_deref());
+            sort_to(&to, from, axis, &options, fields.as_deref())?;
+            return Ok(out.clone());
         }
     };
     along::sort(&sorted, axis, &options, fields.as_deref(), 0)?;
-    Ok(sorted.into_any())
+    tensor::returned(a, sorted)
 }
 
-/// Sorts an array in place, without a copy of it if it lies in memory without gaps: a NumPy array, or one of torch, CuPy or
-/// Numba on a GPU.
+/// Sorts an array in place, without a copy of it if it lies in memory without gaps: a NumPy array, a tensor of torch, or an array
+/// of CuPy or Numba.
 ///
 /// Takes the arguments of :func:`sort`, apart from ``out`` and ``axis=None``. An array with gaps, or in the byte order of other
 /// machines, is copied in blocks of 1 MiB for each thread, at most 32 MiB, or of one row along the axis. Complex numbers, strings
@@ -151,18 +155,18 @@ pub fn sort_inplace(
         return gpu::sort_inplace(&array, axis, &options);
     }
     let array = array::writable("a", a)?;
-    along::sort(array, axis_of(array, axis)?, &options, fields.as_deref(), 0)
+    along::sort(&array, axis_of(&array, axis)?, &options, fields.as_deref(), 0)
 }
 
 /// Writes an array to another, sorted. Nothing is written before everything that may be refused is done, apart from the scratch
 /// memory that a sort of numbers asks the system for.
-fn sort_to<'py>(
-    out: &Array<'py>,
-    from: Array<'py>,
+fn sort_to(
+    out: &Array<'_>,
+    from: Array<'_>,
     axis: usize,
     options: &Options,
     fields: Option<&[String]>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<()> {
     let leaf = kind::leaf(&from.dtype())?;
     let is_safe = fields.is_none()
         && Numbers::of(leaf.kind, options).is_some()
@@ -170,18 +174,17 @@ fn sort_to<'py>(
         && matches!(options.engine, Engine::Auto | Engine::Cpu);
     if is_safe {
         array::copy_into(out, &from)?;
-        along::sort(out, axis, options, None, 0)?;
+        along::sort(out, axis, options, None, 0)
     } else {
         let bytes = from.len() * leaf.width;
         options.left(bytes)?;
         let copy = array::copied(&from)?;
         along::sort(&copy, axis, options, fields, bytes)?;
-        array::copy_into(out, &copy)?;
+        array::copy_into(out, &copy)
     }
-    Ok(out.clone().into_any())
 }
 
-/// Returns the indices that sort an array, as a NumPy array. Stable, unless ``stable=False``.
+/// Returns the indices that sort an array, as a NumPy array, or a tensor if it is one. Stable, unless ``stable=False``.
 ///
 /// Takes the arguments of :func:`sort`, apart from ``out``.
 ///
@@ -242,7 +245,7 @@ pub fn argsort<'py>(
     } else {
         along::argsort::<u64>(&array, axis, &options, fields.as_deref(), &result, 0)?;
     }
-    Ok(result.into_any())
+    tensor::returned(a, result)
 }
 
 /// The indices that sort keys of one dimension.
@@ -265,7 +268,7 @@ pub fn sort_other<'py>(
         Input::Array(_) | Input::Gpu(_) => unreachable!("these are sorted elsewhere"),
         Input::Series(series) => {
             let indices = argsort_series(&series, options)?;
-            picked(&series, &indices)
+            flagged(&picked(&series, &indices)?, options.descending)
         }
         Input::Arrow(data) => {
             let imported = arrow::imported(&data)?;

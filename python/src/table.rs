@@ -7,6 +7,7 @@ use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBytes, PyDict, PyList, PySlice, PyString, PyTuple};
 use pyo3_arrow::input::AnyRecordBatch;
 use pyo3_arrow::{PyRecordBatch, PyTable};
@@ -20,9 +21,10 @@ use crate::call::{caught, caught_attached, run};
 use crate::columns::{self, Columns};
 use crate::errors::Failure;
 use crate::indices::Indices;
-use crate::input::{Input, Keys, is_lazy, lazy, library, not_on_gpu, picked};
+use crate::input::{Input, Keys, flagged, is_lazy, lazy, library, not_on_gpu, picked};
 use crate::merge::concatenated;
 use crate::options::{Count, Each, Given, Options};
+use crate::tensor;
 
 /// Returns a table whose rows are sorted by columns, the first of which is the most significant.
 ///
@@ -249,7 +251,7 @@ impl<'py> Table<'py> {
     fn count(&self, name: &Bound<'py, PyAny>) -> PyResult<usize> {
         let mut count = 0;
         for known in &self.names {
-            count += usize::from(known.eq(name)?);
+            count += usize::from(is_name(known, name)?);
         }
         Ok(count)
     }
@@ -267,7 +269,7 @@ impl<'py> Table<'py> {
             }
             1 => {
                 for (i, known) in self.names.iter().enumerate() {
-                    if known.eq(name)? {
+                    if is_name(known, name)? {
                         return Ok(i);
                     }
                 }
@@ -282,7 +284,12 @@ impl<'py> Table<'py> {
 
     fn sorted(&self, by: &[By], options: &Options) -> PyResult<Bound<'py, PyAny>> {
         match &self.kind {
-            Kind::Dictionary(columns) => of_columns(columns, &self.order(columns.py(), by, options)?),
+            Kind::Dictionary(columns) => {
+                let sorted = of_columns(columns, &self.order(columns.py(), by, options)?)?;
+                let first = &self.names[by[0].column];
+                sorted.set_item(first, flagged(&sorted.get_item(first)?, by[0].options.descending)?)?;
+                Ok(sorted)
+            }
             Kind::Structured(array) => {
                 let py = array.py();
                 let indices = Indices::of(py, None)?.written(py, &self.order(py, by, options)?)?;
@@ -291,7 +298,13 @@ impl<'py> Table<'py> {
             Kind::Frame(frame) => {
                 let py = frame.py();
                 let order = self.order(py, by, options)?;
-                picked(frame, &Indices::of_library(frame)?.written(py, &order)?)
+                let sorted = picked(frame, &Indices::of_library(frame)?.written(py, &order)?)?;
+                if library(frame)? == "polars" {
+                    let first = sorted.call_method1(intern!(py, "to_series"), (by[0].column,))?;
+                    let first = flagged(&first, by[0].options.descending)?;
+                    sorted.call_method1(intern!(py, "replace_column"), (by[0].column, first))?;
+                }
+                Ok(sorted)
             }
             Kind::Arrow(table, batches) => of_arrow_data(table, batches, by, options),
         }
@@ -302,13 +315,21 @@ impl<'py> Table<'py> {
         let values = match &self.kind {
             Kind::Dictionary(columns) => columns.as_any().get_item(&self.names[column])?,
             Kind::Structured(array) => array.get_item(&self.names[column])?,
-            Kind::Frame(frame) if library(frame)? == "pandas" => {
-                frame.getattr(intern!(py, "iloc"))?.get_item((PySlice::full(py), column))?
-            }
+            Kind::Frame(frame) if library(frame)? == "pandas" => self.series(frame, column)?,
             Kind::Frame(frame) => frame.call_method1(intern!(py, "to_series"), (column,))?,
             Kind::Arrow(_, batches) => return batches.keys(py, column),
         };
         Keys::of(&values)
+    }
+
+    /// A column of a frame of pandas. Text finds it sooner than its position does.
+    fn series(&self, frame: &Bound<'py, PyAny>, column: usize) -> PyResult<Bound<'py, PyAny>> {
+        let (py, name) = (frame.py(), &self.names[column]);
+        let levels = frame.getattr(intern!(py, "columns"))?.getattr(intern!(py, "nlevels"))?;
+        if name.is_instance_of::<PyString>() && levels.extract::<usize>()? == 1 {
+            return frame.get_item(name);
+        }
+        frame.getattr(intern!(py, "iloc"))?.get_item((PySlice::full(py), column))
     }
 
     /// The indices that sort rows by columns.
@@ -329,6 +350,26 @@ impl<'py> Table<'py> {
         let rows = rows.unwrap_or(0);
         run(py, options, rows, columns.bytes(), || columns::indices(&columns, rows, options, 0))
     }
+}
+
+/// Whether a column has this name. Values that are missing are names too, and equal themselves alone.
+fn is_name(known: &Bound<'_, PyAny>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if known.is(name) {
+        return Ok(true);
+    }
+    let equal = known.rich_compare(name, CompareOp::Eq)?;
+    if let Ok(equal) = equal.extract::<bool>() {
+        return Ok(equal);
+    }
+    if equal.is(known) || equal.is(name) {
+        return Ok(false);
+    }
+    let class = name.get_type();
+    Err(PyTypeError::new_err(format!(
+        "by takes names of columns, and {} of {} is none; name the column, as in by=\"a\", or add one with the values to sort by",
+        class.name()?,
+        library(name)?
+    )))
 }
 
 /// A dictionary of the rows that the indices name.
@@ -357,7 +398,10 @@ pub fn rearranged<'py>(
     order: &UInt32Array,
 ) -> PyResult<Bound<'py, PyAny>> {
     match Input::of(column)? {
-        Input::Array(array) => array.call_method1(intern!(column.py(), "take"), (indices, 0)),
+        Input::Array(array) => {
+            let rows = array.call_method1(intern!(column.py(), "take"), (indices, 0))?;
+            tensor::returned(column, rows.cast_into()?)
+        }
         Input::Gpu(_) => Err(not_on_gpu()),
         Input::Series(series) => picked(&series, indices),
         Input::Arrow(data) => {
@@ -426,7 +470,9 @@ fn of_arrow_data<'py>(
     let rows = batches.batches.iter().map(RecordBatch::num_rows).sum();
     let sorted = run(py, options, rows, columns.bytes(), || {
         let (order, report) = columns::indices(&columns, rows, options, 0)?;
-        Ok((batches.taken(&order)?, report))
+        // What is in order stays as it is, unless one batch is to be made of several.
+        let moves = !order.values().is_sorted() || *one && batches.batches.len() > 1;
+        Ok((if moves { batches.taken(&order)? } else { batches.batches.clone() }, report))
     })?;
     let result = match &sorted[..] {
         [batch] if *one => Bound::new(py, PyRecordBatch::new(batch.clone()))?.into_any(),

@@ -1,5 +1,6 @@
 """Arrays on GPUs, sorted where they lie. Skipped where there is no GPU, or no library with such arrays."""
 
+import contextlib
 import threading
 
 import numpy as np
@@ -181,6 +182,99 @@ def test_torch_scratch_comes_from_its_pool(torch):
     sortie.sort_inplace(a)
     torch.cuda.synchronize()
     assert torch.cuda.max_memory_allocated() > before
+
+
+@contextlib.contextmanager
+def room(torch, bytes):
+    """Lets torch have only so many bytes more of the GPU."""
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
+    total = torch.cuda.mem_get_info()[1]
+    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + bytes) / total)
+    try:
+        yield
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+
+
+def phases():
+    return [(phase.name, phase.engine) for phase in sortie.last_report().phases]
+
+
+NETWORK = [("network, as the scratch does not fit", "cuda")]
+
+
+@pytest.mark.parametrize("name", TORCH)
+@pytest.mark.parametrize("descending", [False, True])
+def test_torch_without_room_for_the_scratch(torch, name, descending):
+    """A tensor of 71 GB on a GPU of 80 GB raised torch's OutOfMemoryError, though a network needs no scratch."""
+    a = numbers(torch, name, (40_000_003,))
+    want, before = sortie.sort(a, descending=descending), a.clone()
+    assert phases() == []
+    with room(torch, 4 << 20):
+        sortie.sort_inplace(a, descending=descending)
+        assert phases() == NETWORK
+        # The indices have no room, and no other way.
+        with pytest.raises(torch.OutOfMemoryError):
+            sortie.argsort(before)
+        with pytest.raises(torch.OutOfMemoryError):
+            sortie.sort(before)
+    assert equal(torch, a, want)
+    sortie.sort_inplace(before, descending=descending)
+    assert phases() == [] and equal(torch, before, want)
+
+
+@pytest.mark.parametrize("dtype, columns", [("int32", 1), ("int64", 1), ("int64", 2), ("int16", 1)])
+def test_torch_pairs_without_room_for_the_scratch(torch, dtype, columns):
+    keys = torch.randint(0, 1 << 40, (10_000_000,), device="cuda")
+    places = torch.arange(len(keys), device="cuda")
+    values = places.to(getattr(torch, dtype)).repeat(columns, 1).T.contiguous()
+    found, moved = keys.clone(), values.clone()
+    # A network moves whole words, and does not keep the order of equal keys.
+    alone = [None, True, False] if dtype == "int16" else [None, True]
+    with room(torch, 4 << 20):
+        for stable in alone:
+            with pytest.raises(torch.OutOfMemoryError):
+                sortie.sort_pairs_inplace(found, moved, stable=stable)
+    assert torch.equal(found, keys) and torch.equal(moved, values)
+    if dtype == "int16":
+        return
+    with room(torch, 4 << 20):
+        sortie.sort_pairs_inplace(found, moved, stable=False)
+        assert phases() == NETWORK
+    assert torch.equal(found, torch.sort(keys).values)
+    assert torch.equal(keys[moved[:, 0].long()], found) and torch.equal(moved[:, 0], moved[:, -1])
+
+
+def test_cupy_without_room_for_the_scratch(cupy):
+    a = cupy.random.default_rng(5).random(20_000_000, dtype="f4")
+    want = cupy.sort(a)
+    pool = cupy.get_default_memory_pool()
+    pool.free_all_blocks()
+    pool.set_limit(size=pool.used_bytes() + (4 << 20))
+    try:
+        sortie.sort_inplace(a)
+        assert phases() == NETWORK
+        with pytest.raises(cupy.cuda.memory.OutOfMemoryError):
+            sortie.argsort(a)
+    finally:
+        pool.set_limit(size=0)
+    assert bool((a == want).all())
+
+
+def test_torch_learns_of_a_sort_in_place(torch):
+    data, weight = torch.rand(1000, device="cuda"), torch.rand(1000, device="cuda", requires_grad=True)
+    product = (weight * data).sum()
+    sortie.sort_inplace(data)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.backward()
+
+
+@pytest.mark.parametrize("name", TORCH)
+def test_torch_on_the_gpu_as_on_the_host(torch, name):
+    a = numbers(torch, name, (300_000,))
+    assert equal(torch, sortie.sort(a).cpu(), sortie.sort(a.cpu()))
+    assert torch.equal(sortie.argsort(a).cpu(), sortie.argsort(a.cpu()))
 
 
 def test_torch_second_device(torch):

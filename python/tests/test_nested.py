@@ -103,7 +103,8 @@ def test_slices_and_chunks_of_lists():
     lists = pa.array([[9.0]] * 3 + [[x] for x in [1.0, NEGATIVE, -1.0, None]])
     assert sortie.argsort(lists[3:]).tolist() == [2, 0, 1, 3]
     assert sortie.argsort(pa.chunked_array([lists[3:5], lists[5:]])).tolist() == [2, 0, 1, 3]
-    views = lists.cast(pa.list_view(pa.float64()))
+    offsets, sizes = pa.array(range(len(lists)), pa.int32()), pa.array([1] * len(lists), pa.int32())
+    views = pa.ListViewArray.from_arrays(offsets, sizes, lists.values)
     assert sortie.argsort(views[3:]).tolist() == [2, 0, 1, 3]
 
 
@@ -156,7 +157,7 @@ def test_nulls_go_first_or_last(array):
         assert merged.type == array.type and merged.to_pylist() == found.to_pylist()
         assert isinstance(sortie.merge([chunked, chunked], **options), pa.ChunkedArray)
     for call in (sortie.sort, sortie.argsort, sortie.is_sorted):
-        with pytest.raises(ValueError, match="nulls is 'middle'"):
+        with pytest.raises(ValueError, match='nulls is "middle"'):
             call(array, nulls="middle")
 
 
@@ -197,3 +198,14 @@ def test_merge_of_series_and_tables():
     ]:
         with pytest.raises(error, match=says):
             call()
+
+
+def test_merge_of_tables_that_follow_one_another():
+    """What is in order already shares the columns of its argument, which is one table of several here."""
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    columns = [{"a": [1, 2]}, {"a": [2, 3]}]
+    for make in (pa.table, pa.record_batch, pl.DataFrame):
+        tables = [make(table) for table in columns]
+        found = sortie.merge(tables, by="a")
+        assert type(found) is type(tables[0]) and pl.DataFrame(found)["a"].to_list() == [1, 2, 2, 3]
+        assert sortie.merge(tables[::-1][1:], by="a").equals(tables[0])

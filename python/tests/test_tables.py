@@ -233,3 +233,124 @@ def test_columns_that_have_no_order_here():
     for nothing in (None, object(), {"a": 1}):
         with pytest.raises(TypeError, match="cannot sort an object"):
             sortie.sort(nothing)
+
+
+def test_an_expression_is_no_column():
+    """`sort_by(df, pl.col("a"))` said in several lines that an expression has no truth value."""
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    pc = pytest.importorskip("pyarrow.compute", reason="pyarrow is not installed")
+    frame = pl.DataFrame({"a": [2, 1], "b": [0, 1]})
+    tables = [frame, frame.to_arrow(), frame.to_pandas(), {"a": np.arange(2)}]
+    for table in tables:
+        for by in (pl.col("a"), [pl.col("a")], [pc.field("a")], ["a", pl.col("b")]):
+            with pytest.raises(TypeError, match=r'names of columns, and \w+ of \w+ is none; name the column, as in by="a"') as error:
+                sortie.sort_by(table, by)
+            assert "\n" not in str(error.value)
+
+
+def test_names_that_are_missing_values():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pd.DataFrame([[2, 0], [1, 1]], columns=pd.Index([pd.NA, "b"], dtype=object))
+    assert sortie.sort_by(frame, "b").iloc[:, 0].tolist() == [2, 1]
+    assert sortie.sort_by(frame, [pd.NA]).iloc[:, 0].tolist() == [1, 2]
+
+
+def test_polars_knows_that_a_result_is_sorted():
+    """Its flag is set on the first key, where the order of polars is that of the result."""
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+
+    def flags(series):
+        return series.flags["SORTED_ASC"], series.flags["SORTED_DESC"]
+
+    def check(series, found):
+        """The flag agrees with the order of polars, and polars gives what it gives without."""
+        asc, desc = flags(found)
+        plain = pl.Series(found.to_list(), dtype=found.dtype)
+        for descending in (False, True):
+            if (asc, desc)[descending]:
+                nulls_last = found.null_count() == 0 or found[0] is not None
+                assert plain.sort(descending=descending, nulls_last=nulls_last).equals(plain, null_equal=True)
+        if not found.dtype.is_nested() and found.dtype != pl.Binary:
+            for a, b in ((found.min(), plain.min()), (found.max(), plain.max())):
+                assert a == b or (a != a and b != b)
+        return asc, desc
+
+    nan = float("nan")
+    cases = [
+        (pl.Series([3, None, 1]), True, True),
+        (pl.Series([3.0, None, 1.0]), True, True),
+        (pl.Series([3.0, nan, None, 1.0]), True, False),
+        (pl.Series([nan, nan]), False, False),
+        (pl.Series([-0.0, 0.0, -0.0]), True, True),
+        (pl.Series(["b", None, "a"]), True, True),
+        (pl.Series([b"b", b"a"]), True, True),
+        (pl.Series([True, False, None]), True, True),
+        (pl.Series(["b", "a"], dtype=pl.Enum(["b", "a"])), True, True),
+        (pl.Series(["b", "a"], dtype=pl.Categorical), False, False),
+        (pl.Series([2, 1], dtype=pl.Decimal(5, 2)), True, True),
+        (pl.Series([2, 1]).cast(pl.Datetime("ns")), True, True),
+        (pl.Series([2, 1]).cast(pl.Duration("ms")), True, True),
+        (pl.Series([[1], [0]]), False, False),
+        (pl.Series([None, None], dtype=pl.Int64), True, True),
+    ]
+    for series, ascending, descending in cases:
+        for down, want in ((False, ascending), (True, descending)):
+            assert check(series, sortie.sort(series, descending=down)) == ((want, False) if not down else (False, want)), series
+            frame = pl.DataFrame({"a": series, "b": np.arange(len(series))})
+            for nulls in ("first", "last"):
+                found = sortie.sort_by(frame, ["a", "b"], descending=[down, False], nulls=nulls)
+                assert check(series, found["a"]) == ((want, False) if not down else (False, want)), series
+                assert flags(found["b"]) == flags(frame["b"]) and flags(frame["a"]) == flags(series)
+    # NaNs where polars has them.
+    floats = pl.Series([3.0, nan, None, 1.0])
+    assert flags(sortie.sort(floats, descending=True, nans="first")) == (False, True)
+    assert flags(sortie.sort(floats, nans="first")) == (False, False)
+    assert flags(sortie.sort(pl.Series([np.copysign(nan, -1), 1.0]), order="arrow")) == (False, False)
+
+
+def test_what_is_in_order_is_not_copied():
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    n = 1000
+    columns = {"a": np.arange(n) // 3, "text": np.array([f"{i} is a text of more than twelve bytes" for i in range(n)])}
+
+    def addresses(table):
+        return [[buffer.address for buffer in column.chunk(0).buffers() if buffer] for column in pa.table(table).columns]
+
+    frame = pl.DataFrame(columns)
+    found = sortie.sort_by(frame, "a")
+    assert found is not frame and found.equals(frame) and addresses(found)[0] == addresses(frame)[0]
+    assert found["a"].flags["SORTED_ASC"] and not frame["a"].flags["SORTED_ASC"]
+    series = frame["text"].sort()
+    assert sortie.sort(series).equals(series)
+    table = pa.table(columns)
+    assert sortie.sort_by(table, "a").equals(table) and addresses(sortie.sort_by(table, "a")) == addresses(table)
+    batch = table.to_batches()[0]
+    assert sortie.sort_by(batch, ["a"]).equals(batch)
+    cut = pa.concat_tables([table[:500], table[500:]])
+    assert sortie.sort_by(cut, "a").equals(table)
+    pandas = pd.DataFrame(columns)
+    found = sortie.sort_by(pandas, "a")
+    pd.testing.assert_frame_equal(found, pandas)
+    if pd.__version__ >= "3":
+        assert np.shares_memory(found["a"].to_numpy(), pandas["a"].to_numpy())
+    found.loc[0, "a"] = 7
+    assert pandas.loc[0, "a"] == 0
+    # Equal rows stay, in the other direction too.
+    assert addresses(sortie.sort_by(frame.with_columns(a=0), "a", descending=True))[1] == addresses(frame)[1]
+
+
+def test_polars_knows_of_every_first_key():
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    keys, rows = pl.Series([2, None, 1]), np.arange(3)
+    for nulls in ("first", "last"):
+        assert sortie.sort(keys, nulls=nulls).flags["SORTED_ASC"]
+    for sorted_keys, others in [
+        sortie.sort_pairs(keys, pl.Series(rows), descending=True),
+        sortie.sort_by({"a": keys, "b": pl.Series(rows)}, "a", descending=True).values(),
+        sortie.merge([pl.DataFrame({"a": [2, 1], "b": [0, 1]}), pl.DataFrame({"a": [1], "b": [2]})], "a", descending=True),
+    ]:
+        assert sorted_keys.flags["SORTED_DESC"] and not sorted_keys.flags["SORTED_ASC"]
+        assert not others.flags["SORTED_DESC"] and not others.flags["SORTED_ASC"]
+    assert sortie.merge([pl.Series([1, 4]), pl.Series([2])]).flags["SORTED_ASC"]

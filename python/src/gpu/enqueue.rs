@@ -1,13 +1,14 @@
 //! Sorts that are enqueued on the stream of an array's library.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use half::{bf16, f16};
 use pyo3::prelude::*;
 use sortie::dynamic::{self, Dtype};
 use sortie::gpu::{DeviceSegments, Gpu};
 use sortie::request::Beside;
-use sortie::{Error, Order, Report};
+use sortie::{Bound, Error, Order, Ran, Report};
 use sortie_device::{Stream, View};
 
 use super::compiler;
@@ -69,7 +70,8 @@ impl With {
     }
 }
 
-/// Enqueues a sort of `array`, whose memory the keys are in. Does not wait for it.
+/// Enqueues a sort of `array`, whose memory the keys are in. Does not wait for it. Where the device has no room for scratch memory,
+/// keys go through a network in place, if nothing that moves with them must stay in order.
 ///
 /// # Safety
 /// The addresses are of memory of the device that is as large as the keys ask for. Other work on it is in order with the
@@ -81,23 +83,73 @@ pub unsafe fn enqueue(array: &GpuArray<'_>, keys: &Keys<'_>, with: With, options
     let gpu = py.detach(|| Gpu::cuda(ordinal)).map_err(of_sortie)?;
     // SAFETY: the library's current stream lives longer than this call, and so does what is allocated from it here.
     let mut stream = unsafe { Stream::borrowed(gpu.device(), keys.memory.stream) };
-    let scratch = Scratch::new(array, &gpu, keys, with)?;
+    let network = keys.network(with, options);
+    let (scratch, fits) = match Scratch::new(array, &gpu, keys, with) {
+        Err(error) if network.is_some() && is_out_of_memory(py, &error)? => (Scratch::default(), false),
+        scratch => (scratch?, true),
+    };
     if let Some(workspace) = scratch.workspace {
         // SAFETY: the workspace is new, and used by work on the library's stream alone.
         stream = unsafe { stream.with_workspace(workspace) };
     }
     let job = Job { gpu, stream, keys, copy: scratch.copy, with };
     let enqueued = run_here(py, options, 0, |_| {
+        let start = Instant::now();
         // SAFETY: as the caller states.
-        unsafe { job.enqueue()? };
-        Ok(((), Report::default()))
+        let done = if fits { unsafe { job.enqueue() } } else { Err(NO_ROOM) };
+        let Some(network) = network else { return Ok((done?, Report::default())) };
+        match done {
+            // Nothing has been enqueued.
+            Err(Error::Memory { bound: Bound::Device, .. }) => {
+                // SAFETY: as the caller states.
+                unsafe { job.enqueue_network(network)? };
+                Ok(((), by_network(start.elapsed())))
+            }
+            done => Ok((done?, Report::default())),
+        }
     });
     drop(scratch.held);
     enqueued
 }
 
+/// What the engine says where a library has no room for the scratch.
+const NO_ROOM: Error = Error::Memory { bound: Bound::Device, needed: 0, available: 0, hint: "" };
+
+/// The report of a sort without scratch. Its time is that of the call.
+fn by_network(time: Duration) -> Report {
+    let mut report = Report::default();
+    report.add("network, as the scratch does not fit", time, 0, 0);
+    report.phases.iter_mut().for_each(|phase| phase.engine = Ran::Cuda);
+    report
+}
+
+/// Whether torch or CuPy has raised its error for a device without room.
+fn is_out_of_memory(py: Python<'_>, error: &PyErr) -> PyResult<bool> {
+    Ok(error.get_type(py).name()? == "OutOfMemoryError")
+}
+
+/// Bytes of a payload that moves through a network.
+const NETWORK_PAYLOADS: [usize; 3] = [4, 8, 16];
+
+impl Keys<'_> {
+    /// The address and the bytes of what a network would move with the keys, if it can sort them.
+    fn network(&self, with: With, options: &Options) -> Option<(u64, usize)> {
+        let moved = match with {
+            With::Nothing => (0, 0),
+            With::Payload(address, each)
+                if options.stable == Some(false) && NETWORK_PAYLOADS.contains(&each) =>
+            {
+                (address, each)
+            }
+            _ => return None,
+        };
+        (self.segments.is_none() && !self.canonical).then_some(moved)
+    }
+}
+
 /// Memory that is given back when a call has enqueued its work. The library's pool knows the stream, so what comes later is
 /// enqueued behind that work.
+#[derive(Default)]
 struct Scratch<'py> {
     held: Option<GpuArray<'py>>,
     /// Room for a copy of the keys, if one is sorted.
@@ -114,7 +166,7 @@ impl<'py> Scratch<'py> {
         let start = of_copy.next_multiple_of(ALIGNMENT);
         let end = start + of_sort;
         if end == 0 {
-            return Ok(Scratch { held: None, copy: None, workspace: None });
+            return Ok(Scratch::default());
         }
         // A library may align it to less.
         let held = array.empty(&[end + ALIGNMENT], "uint8")?;
@@ -163,6 +215,27 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// Enqueues a sort of keys by a bitonic network, with payloads at an address, of so many bytes each.
+    ///
+    /// # Safety
+    /// As [`enqueue`].
+    unsafe fn enqueue_network(&self, (address, each): (u64, usize)) -> Result<(), Error> {
+        let (gpu, stream, order) = (&self.gpu, &self.stream, self.keys.order);
+        let (n, dtype) = (self.keys.memory.elements(), self.keys.memory.dtype);
+        // SAFETY: as the caller states.
+        let pending = unsafe {
+            let keys = View::<u8>::from_raw(self.keys.memory.address, n * dtype.width());
+            with_key!(dtype, K => match each {
+                0 => gpu.sort_bitonic::<K>(stream, keys.cast(), order),
+                4 => gpu.sort_pairs_bitonic(stream, keys.cast::<K>(), View::<u32>::from_raw(address, n), order),
+                8 => gpu.sort_pairs_bitonic(stream, keys.cast::<K>(), View::<u64>::from_raw(address, n), order),
+                _ => gpu.sort_pairs_bitonic(stream, keys.cast::<K>(), View::<[u64; 2]>::from_raw(address, n), order),
+            })?
+        };
+        drop(pending);
+        Ok(())
+    }
+
     /// # Safety
     /// As [`enqueue`].
     unsafe fn enqueue(&self) -> Result<(), Error> {

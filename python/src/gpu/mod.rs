@@ -4,7 +4,6 @@
 //! memory comes from the pool of torch or CuPy. Copies, indices and results are made by the library.
 
 mod compiler;
-mod dlpack;
 mod enqueue;
 mod owner;
 

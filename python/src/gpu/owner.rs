@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 use sortie::dynamic::Dtype;
 
-use super::dlpack;
+use crate::dlpack;
 use crate::input::library;
+use crate::tensor;
 
 /// A library with arrays on GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +55,11 @@ impl<'py> GpuArray<'py> {
     pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<GpuArray<'py>>> {
         let py = object.py();
         let owner = match library(object)?.as_str() {
-            "torch" => object.getattr(intern!(py, "is_cuda"))?.is_truthy()?.then_some(Owner::Torch),
+            "torch" => match object.getattr_opt(intern!(py, "is_cuda"))? {
+                Some(is_cuda) => is_cuda.is_truthy()?.then_some(Owner::Torch),
+                // No tensor, but a torch.Size for example.
+                None => None,
+            },
             "cupy" => object.hasattr(intern!(py, "__cuda_array_interface__"))?.then_some(Owner::Cupy),
             "numba" | "numba_cuda" => {
                 object.hasattr(intern!(py, "__cuda_array_interface__"))?.then_some(Owner::Numba)
@@ -88,7 +93,7 @@ impl<'py> GpuArray<'py> {
                     (),
                     Some(&[("stream", LEGACY)].into_py_dict(self.py())?),
                 )?;
-                Ok((dlpack::memory(&capsule, LEGACY)?, Some(capsule)))
+                Ok((of_exported(dlpack::exported(&capsule)?)?, Some(capsule)))
             }
         }
     }
@@ -164,16 +169,10 @@ impl<'py> GpuArray<'py> {
 
     /// Returns an error if the array must not be changed in place.
     pub fn check_writable(&self, memory: &Memory) -> PyResult<()> {
-        let py = self.py();
         if memory.readonly || self.owner == Owner::Other {
             return Err(PyValueError::new_err("the array is read-only; sort a copy with sortie.sort"));
         }
-        if self.owner == Owner::Torch && self.object.getattr(intern!(py, "requires_grad"))?.is_truthy()? {
-            return Err(PyValueError::new_err(
-                "the tensor requires grad, and a sort in place would not be recorded; sort a.detach(), or a copy with sortie.sort",
-            ));
-        }
-        Ok(())
+        if self.owner == Owner::Torch { tensor::check_writable(&self.object) } else { Ok(()) }
     }
 
     /// A new array with the same elements in C order, in which `axis` is the last; without gradients.
@@ -317,6 +316,39 @@ impl<'py> GpuArray<'py> {
     pub fn has_pool(&self) -> bool {
         matches!(self.owner, Owner::Torch | Owner::Cupy)
     }
+}
+
+/// An array as DLPack describes it, for work on the legacy default stream.
+fn of_exported(array: dlpack::Exported) -> PyResult<Memory> {
+    let dtype = match (array.dtype.code, array.dtype.bits, array.dtype.lanes) {
+        (0, 8, 1) => Dtype::I8,
+        (0, 16, 1) => Dtype::I16,
+        (0, 32, 1) => Dtype::I32,
+        (0, 64, 1) => Dtype::I64,
+        (1, 8, 1) => Dtype::U8,
+        (1, 16, 1) => Dtype::U16,
+        (1, 32, 1) => Dtype::U32,
+        (1, 64, 1) => Dtype::U64,
+        (2, 16, 1) => Dtype::F16,
+        (2, 32, 1) => Dtype::F32,
+        (2, 64, 1) => Dtype::F64,
+        (4, 16, 1) => Dtype::Bf16,
+        (6, 8, 1) => Dtype::Bool,
+        (code, bits, lanes) => {
+            return Err(PyTypeError::new_err(format!(
+                "Sortie does not sort arrays of DLPack's type {code} of {bits} bits in {lanes} lanes"
+            )));
+        }
+    };
+    Ok(Memory {
+        address: array.address,
+        dense: is_dense(&array.shape, &array.strides, 1),
+        shape: array.shape,
+        dtype,
+        readonly: false,
+        device: array.device as u32,
+        stream: LEGACY,
+    })
 }
 
 fn is_dense(shape: &[usize], strides: &[isize], width: usize) -> bool {

@@ -2,13 +2,9 @@
 
 use std::ffi::c_void;
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
-use sortie::dynamic::Dtype;
-
-use super::owner::Memory;
 
 /// `kDLCUDA`.
 const CUDA: i32 = 2;
@@ -28,6 +24,25 @@ struct Tensor {
     byte_offset: u64,
 }
 
+/// What a capsule of `__dlpack__` says. The memory is valid as long as the capsule.
+pub struct Exported {
+    pub address: u64,
+    /// The number of the device.
+    pub device: i32,
+    pub dtype: Dtype,
+    pub shape: Vec<usize>,
+    /// In elements.
+    pub strides: Vec<isize>,
+}
+
+/// `DLDataType`: what elements are, how many bits each has, and how many are one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dtype {
+    pub code: u8,
+    pub bits: u8,
+    pub lanes: u16,
+}
+
 /// Whether an object is an array on a GPU of NVIDIA.
 pub fn is_on_cuda(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
@@ -38,8 +53,8 @@ pub fn is_on_cuda(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(kind == CUDA)
 }
 
-/// What a capsule of `__dlpack__` says, for work on this stream. The memory is valid as long as the capsule.
-pub fn memory(capsule: &Bound<'_, PyAny>, stream: u64) -> PyResult<Memory> {
+/// Reads a capsule.
+pub fn exported(capsule: &Bound<'_, PyAny>) -> PyResult<Exported> {
     let capsule = capsule.cast::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(c"dltensor"))?;
     // SAFETY: a capsule of that name holds a `DLManagedTensor`, which begins with a `DLTensor`, and has that many dimensions.
@@ -55,41 +70,26 @@ pub fn memory(capsule: &Bound<'_, PyAny>, stream: u64) -> PyResult<Memory> {
         };
         (tensor, of(tensor.shape), of(tensor.strides))
     };
-    let dtype = match (tensor.code, tensor.bits, tensor.lanes) {
-        (0, 8, 1) => Dtype::I8,
-        (0, 16, 1) => Dtype::I16,
-        (0, 32, 1) => Dtype::I32,
-        (0, 64, 1) => Dtype::I64,
-        (1, 8, 1) => Dtype::U8,
-        (1, 16, 1) => Dtype::U16,
-        (1, 32, 1) => Dtype::U32,
-        (1, 64, 1) => Dtype::U64,
-        (2, 16, 1) => Dtype::F16,
-        (2, 32, 1) => Dtype::F32,
-        (2, 64, 1) => Dtype::F64,
-        (4, 16, 1) => Dtype::Bf16,
-        (6, 8, 1) => Dtype::Bool,
-        (code, bits, lanes) => {
-            return Err(PyTypeError::new_err(format!(
-                "Sortie does not sort arrays of DLPack's type {code} of {bits} bits in {lanes} lanes"
-            )));
-        }
-    };
     let shape: Vec<usize> = shape.iter().map(|&len| len as usize).collect();
-    let mut expected = 1;
-    let dense = strides.is_empty()
-        || shape.iter().zip(strides).rev().all(|(&len, &stride)| {
-            let fits = len <= 1 || stride == expected;
-            expected *= len as i64;
-            fits
-        });
-    Ok(Memory {
+    let strides = if strides.is_empty() {
+        in_c_order(&shape)
+    } else {
+        strides.iter().map(|&stride| stride as isize).collect()
+    };
+    Ok(Exported {
         address: tensor.data.addr() as u64 + tensor.byte_offset,
+        device: tensor.device,
+        dtype: Dtype { code: tensor.code, bits: tensor.bits, lanes: tensor.lanes },
         shape,
-        dense,
-        dtype,
-        readonly: false,
-        device: tensor.device as u32,
-        stream,
+        strides,
     })
+}
+
+/// The strides of elements in C order without gaps.
+fn in_c_order(shape: &[usize]) -> Vec<isize> {
+    let mut strides = vec![1; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis] as isize;
+    }
+    strides
 }
