@@ -110,8 +110,6 @@ def test_what_has_no_order_says_what_to_convert_it_to():
 
 
 def test_an_extension_type_that_pandas_does_not_know_is_refused():
-    base = type(pd.Series([1], dtype="Int64").array)
-
     class Dtype(pd.Int64Dtype):
         name = "own"
 
@@ -124,6 +122,5 @@ def test_an_extension_type_that_pandas_does_not_know_is_refused():
         def __array__(self, dtype=None, copy=None):
             return np.array([1845000000000000123, 1845000000000000121], float)
 
-    assert base is not Own
     with pytest.raises(TypeError, match="does not know the type own.*astype"):
         sortie.sort(Own())
