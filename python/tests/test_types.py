@@ -197,7 +197,7 @@ def test_errors_say_what_is_wrong():
         (lambda: sortie.sort(a, out=[1, 2, 3]), TypeError, "out must be"),
         (lambda: sortie.sort(a, out=np.zeros(2, int)), ValueError, "out has shape"),
         (lambda: sortie.sort(a, out=np.zeros(3, "i2")), ValueError, "out has shape"),
-        (lambda: sortie.sort_inplace([3, 1]), TypeError, "must be a NumPy array, not list"),
+        (lambda: sortie.sort_inplace([3, 1]), TypeError, "NumPy array or a tensor of torch, not list"),
         (lambda: sortie.argsort(a, dtype="f8"), TypeError, "indices are"),
         (lambda: sortie.argsort(np.zeros(100_000), memory_limit=1000), MemoryError, "memory_limit"),
         (lambda: sortie.sort_pairs(a, np.zeros(2)), ValueError, "2 rows"),
