@@ -37,6 +37,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use cli::{Command, Job, OtherCommand};
 use failure::Failure;
 use output::Output;
+use streams::StandardError;
 
 // Links the unwinder statically if `build.rs` has found it. Loading libgcc_s.so takes a tenth of the time of a small
 // sort, because it queries the features of the processor, which is slow in a virtual machine.
@@ -115,9 +116,9 @@ fn print(text: &[u8]) -> Result<(), Failure> {
 /// obey control characters in it.
 fn tell(line: &[u8]) -> bool {
     let Some((end, text)) = line.split_last() else { return true };
-    let mut error = io::stderr().lock();
+    let mut error = StandardError;
     let harmless: Vec<u8>;
-    let text = if error.is_terminal() {
+    let text = if io::stderr().is_terminal() {
         harmless = quote::harmless(&String::from_utf8_lossy(text)).into();
         &harmless
     } else {

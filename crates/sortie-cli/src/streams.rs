@@ -1,6 +1,7 @@
 //! Handles standard streams that were closed when the program started, and SIGPIPE.
 
 use std::ffi::c_int;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether SIGPIPE was already ignored when the program started.
@@ -30,6 +31,19 @@ pub fn end_by_sigpipe() {
             libc::signal(libc::SIGPIPE, libc::SIG_DFL);
             libc::raise(libc::SIGPIPE);
         }
+    }
+}
+
+/// Standard error. Writing to std's succeeds if the stream is closed.
+pub struct StandardError;
+
+impl Write for StandardError {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        Ok(rustix::io::write(rustix::stdio::stderr(), text)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

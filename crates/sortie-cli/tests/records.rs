@@ -480,7 +480,7 @@ fn a_record_larger_than_its_part_is_refused_with_its_line() {
     let short = ">short\nAC\n".repeat(20_000);
     let long = format!(">long\n{}\n", "ACGT".repeat(50_000));
     // Among short records, a record may take more.
-    for (before, line, part) in [("", 1, 48), (&short[..], 40_001, 86)] {
+    for (before, line, part) in [("", 1, "48"), (&short[..], 40_001, "86.3")] {
         let text = [before, &long, &short].concat();
         let folder = folder("in", text.as_bytes());
         fs::write(folder.path().join("out"), "old").unwrap();

@@ -112,7 +112,7 @@ impl<'a> Lines<'a> {
         let bytes = self.bytes();
         if let Some(descending) = job.order.number_line()
             && let Some((mut numbers, decimals)) =
-                job.ledger.timed("encode", bytes, 0, || alike::read(&self, job))?
+                job.ledger.timed("parse", bytes, 0, || alike::read(&self, job))?
         {
             job.ledger.absorb(sorter(job, descending)?.sort(&mut numbers)?);
             if job.order.unique() {
@@ -126,7 +126,7 @@ impl<'a> Lines<'a> {
             return then(Sorted::Plain(&lines));
         }
         if job.order.is_number() {
-            numbers::sort(&mut lines, job)?;
+            numbers::sort(&mut lines, bytes, job)?;
             return then(Sorted::Plain(&lines));
         }
         let blocks = job.ledger.timed("encode", bytes, 0, || encode(&lines, job))?;

@@ -8,8 +8,7 @@ use crate::failure::Failure;
 use crate::memory::filled;
 
 /// Sorts lines by their numbers. With `-u`, keeps only the first of lines with equal numbers.
-pub fn sort(lines: &mut Vec<&[u8]>, job: &LineSort) -> Result<(), Failure> {
-    let bytes = size_of_val(&lines[..]);
+pub fn sort(lines: &mut Vec<&[u8]>, bytes: usize, job: &LineSort) -> Result<(), Failure> {
     let mut codes = filled(lines.len(), 0)?;
     let exact = job.ledger.timed("encode", bytes, size_of_val(&codes[..]), || encode(lines, &mut codes, job));
     job.ledger.absorb(sorter(job, false)?.sort_pairs(&mut codes, lines)?);

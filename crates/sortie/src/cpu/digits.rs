@@ -10,7 +10,7 @@ use super::scatter::Pointers;
 use super::{Job, counting};
 use crate::cpu::tuning::{DIGIT_LINES_FROM_BYTES, PAIRS_AT_ONCE};
 use crate::key::{Bits, Transform};
-use crate::parallel::{self, ITEMS_A_TASK};
+use crate::parallel;
 use crate::report::Work;
 use crate::scratch::Scratch;
 use crate::ways::CpuWay;
@@ -72,7 +72,7 @@ fn argsort_codes<B: Bits, I: Index>(
         };
     }
     let (read, written) = (2 * size_of_val(keys), size_of_val(indices));
-    report.phase_by_thread("finish", threads(n, job), read, written, |work| {
+    report.phase_by_thread("finish", job.budget.threads, read, written, |work| {
         // SAFETY: the digit of an index is always the same.
         unsafe { pass(move |i| code(keys[i]).low() as u8, I::from_usize, indices, work) };
     });
@@ -87,9 +87,9 @@ fn argsort_by_words<B: Bits, W: Bits, I: Index>(
     job: &Job,
     report: &mut Report,
 ) -> Result<(), Error> {
-    let (n, index_bits) = (keys.len(), W::WIDTH - u8::BITS);
+    let (n, index_bits, threads) = (keys.len(), W::WIDTH - u8::BITS, job.budget.threads);
     let mut words = Scratch::<W>::new(n)?;
-    let (moved, threads) = (size_of_val(&*words), threads(n, job));
+    let moved = size_of_val(&*words);
     report.phase_by_thread("distribute", threads, 2 * size_of_val(keys), moved, |work| {
         let word = move |i: usize| code(keys[i]).low() >> u8::BITS << index_bits | i as u64;
         let word = move |i| MaybeUninit::new(W::from_low(word(i)));
@@ -159,7 +159,7 @@ fn move_payload<B: Bits, V: Send>(
     job: &Job,
     report: &mut Report,
 ) -> Result<(), Error> {
-    let (n, threads) = (keys.len(), threads(keys.len(), job));
+    let (n, threads) = (keys.len(), job.budget.threads);
     let (read, moved) = (2 * size_of_val(keys) + size_of_val(payload), size_of_val(payload));
     let low = move |i: usize| code(keys[i]).low() as u8;
     if B::WIDTH == u8::BITS {
@@ -215,11 +215,6 @@ fn move_payload<B: Bits, V: Send>(
         };
     });
     Ok(())
-}
-
-/// The threads for `n` keys.
-fn threads(n: usize, job: &Job) -> usize {
-    job.budget.threads.min(n / ITEMS_A_TASK).max(1)
 }
 
 /// Writes `item(i)` for each index `i` of `to`, in the order of `digit(i)`. Stable. Drops nothing.
@@ -298,9 +293,11 @@ fn count(range: Range<usize>, digit: impl Fn(usize) -> u8) -> [usize; DIGITS] {
 mod tests {
     use super::*;
     use crate::Sorter;
+    use crate::parallel::ITEMS_A_TASK;
     use crate::request::Budget;
 
-    /// Every kind of pass: of one thread and of three, with and without lines, and with the wider words.
+    /// Every kind of pass: of one thread and of several, with and without lines, and with the wider words. Once, a call failed if the
+    /// keys were too few for the threads.
     #[test]
     fn indices_are_those_of_a_stable_sort() {
         let mut random = fastrand::Rng::with_seed(1);
@@ -308,7 +305,7 @@ mod tests {
             let keys: Vec<u16> = (0..n).map(|_| random.u16(..)).collect();
             let mut expected: Vec<u32> = (0..n as u32).collect();
             expected.sort_by_key(|&i| keys[i as usize]);
-            for threads in [1, 3] {
+            for threads in [1, 3, 16] {
                 let sorter = Sorter::builder().threads(threads).build().unwrap();
                 let mut indices = vec![0u32; n];
                 let report = sorter.argsort(&keys, &mut indices).unwrap();
