@@ -213,7 +213,8 @@ def test_torch_without_room_for_the_scratch(torch, name, descending):
     assert phases() == []
     with room(torch, 4 << 20):
         sortie.sort_inplace(a, descending=descending)
-        assert phases() == NETWORK
+        # Narrow keys need little scratch, which may fit.
+        assert phases() == NETWORK or (a.element_size() < 4 and phases() == [])
         # The indices have no room, and no other way.
         with pytest.raises(torch.OutOfMemoryError):
             sortie.argsort(before)
