@@ -155,7 +155,7 @@ impl Options {
         Ok(Options { nulls_first: is_first("nulls", position)?, ..self })
     }
 
-    /// The choices for each of so many columns.
+    /// The choices for this many columns.
     pub fn of_columns(
         &self,
         descending: Each<bool>,

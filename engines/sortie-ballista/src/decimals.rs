@@ -56,12 +56,12 @@ fn length(column: &Type, held: &DataType) -> Option<i32> {
     }
 }
 
-/// How many bytes the writer of Parquet uses for a number of so many digits and its sign.
+/// How many bytes the writer of Parquet uses for a number with this many digits and its sign.
 fn needed(precision: u8) -> i32 {
     ((f64::from(precision) * std::f64::consts::LOG2_10 + 1.0) / 8.0).ceil() as i32
 }
 
-/// The numbers in so many bytes, the most significant first.
+/// The numbers, each in this many bytes, the most significant first.
 fn bytes(decimals: &ArrayRef, length: i32) -> Result<ArrayRef> {
     let (DataType::Decimal32(precision, scale)
     | DataType::Decimal64(precision, scale)

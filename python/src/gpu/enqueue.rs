@@ -215,7 +215,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Enqueues a sort of keys by a bitonic network, with payloads at an address, of so many bytes each.
+    /// Enqueues a sort of keys by a bitonic network, with payloads at an address. Each has this many bytes.
     ///
     /// # Safety
     /// As [`enqueue`].
