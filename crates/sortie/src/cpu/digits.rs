@@ -25,10 +25,15 @@ const TABLES: usize = 4;
 /// The bits of an index in a word that also has a digit, in the narrower words.
 const NARROW_INDEX_BITS: u32 = u32::BITS - u8::BITS;
 
+/// Whether keys of this type may be sorted by digits. Used as a constant, so that nothing here is compiled for wider keys.
+pub(crate) const fn are_narrow<B: Bits>() -> bool {
+    B::WIDTH <= u16::BITS
+}
+
 /// Whether the indices of `n` keys are found by digits. Those of fewer keys are found at once, by ranks or words.
 pub(crate) fn applies<B: Bits>(n: usize, job: &Job) -> bool {
     let fits = || scratch(n, size_of::<B>()) as u64 <= job.budget.left();
-    job.way == CpuWay::Distribute && B::WIDTH <= u16::BITS && n > PAIRS_AT_ONCE && fits()
+    job.way == CpuWay::Distribute && are_narrow::<B>() && n > PAIRS_AT_ONCE && fits()
 }
 
 /// The scratch memory in bytes for the indices of `n` keys of `key` bytes.

@@ -53,7 +53,7 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
         }
         Runs::Mixed => {}
     }
-    if by_digits {
+    if const { digits::are_narrow::<B>() } && by_digits {
         digits::sort_pairs(keys, payload, transform, job, &mut report)?;
         return Ok(report);
     }
@@ -271,7 +271,7 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(
             indices.iter_mut().rev().enumerate().for_each(|(i, place)| *place = I::from_usize(i))
         }
         Runs::Mixed => {
-            if by_digits {
+            if const { digits::are_narrow::<B>() } && by_digits {
                 digits::argsort(keys, transform, indices, job, &mut report)?;
             } else if job.budget.threads <= MERGED_BY_THREADS
                 && let Some(runs) = runs::two(keys, transform)
