@@ -14,12 +14,12 @@ use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, tee};
 /// How long to wait before looking again, if a writer has sent less than was asked for.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// Whether the next bytes of `file` are `expected`. If `file` is a pipe, waits for them. Returns false for a terminal
-/// or a socket, because their bytes cannot be seen without being consumed.
-pub fn begins_with(file: &File, expected: &[u8]) -> bool {
+/// The next `count` bytes of `file`, or fewer at its end. If `file` is a pipe, waits for them while `may_begin` holds for those that
+/// are there. A terminal or a socket has none, because their bytes cannot be seen without being consumed.
+pub fn head(file: &File, count: usize, may_begin: impl Fn(&[u8]) -> bool) -> io::Result<Vec<u8>> {
     match seek(file, SeekFrom::Current(0)) {
-        Ok(_) => first(file, expected.len()).is_ok_and(|first| first == expected),
-        Err(_) => pipe_begins_with(file, expected).unwrap_or(false),
+        Ok(_) => first(file, count),
+        Err(_) => head_of_pipe(file, count, may_begin),
     }
 }
 
@@ -52,15 +52,16 @@ impl<F: AsFd> Read for Peeked<F> {
     }
 }
 
-fn pipe_begins_with(file: &File, expected: &[u8]) -> io::Result<bool> {
-    let mut seen = vec![0; expected.len()];
+fn head_of_pipe(file: &File, count: usize, may_begin: impl Fn(&[u8]) -> bool) -> io::Result<Vec<u8>> {
     let mut ended = false;
     loop {
+        let mut seen = vec![0; count];
         let (copy, to) = pipe_with(PipeFlags::CLOEXEC)?;
-        let count = tee(file, &to, expected.len(), SpliceFlags::empty())?;
-        let count = if count == 0 { 0 } else { read(&copy, &mut seen[..])? };
-        if ended || count == 0 || count == expected.len() || seen[..count] != expected[..count] {
-            return Ok(seen[..count] == *expected);
+        let teed = tee(file, &to, count, SpliceFlags::empty())?;
+        let copied = if teed == 0 { 0 } else { read(&copy, &mut seen[..])? };
+        seen.truncate(copied);
+        if ended || seen.is_empty() || seen.len() == count || !may_begin(&seen) {
+            return Ok(seen);
         }
         // A writer that has sent a part may send the rest, even just before it closes the pipe.
         let mut polled = [PollFd::new(file, PollFlags::IN)];

@@ -10,8 +10,30 @@ use crate::dtype::describe;
 use crate::raw::{self, Input, Note};
 use crate::{Dtype, Error};
 
-/// The first bytes of every `.npy` file. No text starts with them.
-pub const MAGIC: &[u8] = b"\x93NUMPY";
+/// The first bytes of every `.npy` file.
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// How many bytes tell whether a file is an array.
+pub const SIGNATURE: usize = PREAMBLE + 1;
+
+/// Whether `head` is the beginning of an array: the magic number, with which text may begin too, a version, and the brace that begins
+/// the header. Of fewer bytes than [`SIGNATURE`], whether they may be such a beginning.
+#[must_use]
+pub fn may_begin(head: &[u8]) -> bool {
+    let magic = head.len().min(MAGIC.len());
+    let version = &head[magic..];
+    let brace = version.first().and_then(|&major| head.get(preamble_len(major)));
+    head[..magic] == MAGIC[..magic]
+        && matches!(version, [] | [1..=3] | [1..=3, 0, ..])
+        && brace.is_none_or(|&byte| byte == b'{')
+}
+
+/// Whether `head`, the first [`SIGNATURE`] bytes of a file or more, shows that the file is an array.
+#[must_use]
+pub fn begins(head: &[u8]) -> bool {
+    head.len() >= SIGNATURE && may_begin(head)
+}
+
 /// The alignment to which NumPy pads the header.
 const ALIGN: usize = 64;
 /// The longest header literal to read. Plain arrays have a few hundred bytes.

@@ -36,7 +36,7 @@ impl ArrayFile {
     /// name.
     pub fn open(path: &Path, element: Option<Kind>) -> Result<ArrayFile, Failure> {
         let (source, first) = open_source(path, element.is_some())?;
-        if element.is_some() && (is_npy(path) || first == npy::MAGIC) {
+        if element.is_some() && (is_npy(path) || npy::begins(&first)) {
             return Err(Failure::new(format!(
                 "{}: a .npy file states its own type; remove --type",
                 quote::name(shown(path))
@@ -48,7 +48,7 @@ impl ArrayFile {
     /// Opens `path`, whose elements are of kind `element` unless it is a `.npy` file.
     fn open_or(path: &Path, element: Kind) -> Result<ArrayFile, Failure> {
         let (source, first) = open_source(path, true)?;
-        let is_npy = is_npy(path) || first == npy::MAGIC;
+        let is_npy = is_npy(path) || npy::begins(&first);
         ArrayFile::with(source, &first, path, (!is_npy).then_some(element))
     }
 
@@ -56,7 +56,7 @@ impl ArrayFile {
     /// of the elements, else `element` does.
     fn with(source: Source, first: &[u8], path: &Path, element: Option<Kind>) -> Result<ArrayFile, Failure> {
         let name = shown(path);
-        if element.is_none() && first != npy::MAGIC {
+        if element.is_none() && !npy::begins(first) {
             compression::refuse(first, name)?;
             if !is_npy(path) {
                 return Err(Failure::new(format!(
@@ -223,8 +223,8 @@ fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &mut ArrayFile) -> 
 pub fn holds_npy(path: &Path) -> bool {
     (path.as_os_str() == "-" || path.is_file())
         && open(path).is_ok_and(|file| {
-            peek::begins_with(&file, npy::MAGIC)
-                || compression::head(&file, npy::MAGIC.len()).is_ok_and(|(head, _)| head == npy::MAGIC)
+            peek::head(&file, npy::SIGNATURE, npy::may_begin).is_ok_and(|head| npy::begins(&head))
+                || compression::head(&file, npy::SIGNATURE).is_ok_and(|(head, _)| npy::begins(&head))
         })
 }
 
@@ -233,7 +233,7 @@ pub fn holds_npy(path: &Path) -> bool {
 fn open_source(path: &Path, may_be_raw: bool) -> Result<(Source, Vec<u8>), Failure> {
     let (name, file) = (shown(path), open(path)?);
     let mut source = if may_be_raw { Source::open_raw(file, name)? } else { Source::open(file, name)? };
-    let first = source.first(npy::MAGIC.len()).map_err(Failure::file("read", name))?;
+    let first = source.first(npy::SIGNATURE).map_err(Failure::file("read", name))?;
     Ok((source, first))
 }
 

@@ -107,7 +107,7 @@ impl Input {
 
     /// Fails if content that begins with `head`, decompressed, is not text. `way` says how the input is compressed.
     fn refuse_binary(&self, head: &[u8], file: Option<&File>, way: Option<Way>) -> Result<(), Failure> {
-        if way.is_some() && head.starts_with(npy::MAGIC) {
+        if way.is_some() && npy::begins(head) {
             // A job whose only input is such an array was recognised earlier, unless that is a pipe.
             return Err(Failure::new(format!(
                 "{} is a compressed .npy array; save it as a file and sort that file alone, or decompress it",
