@@ -136,6 +136,11 @@ fn tell(line: &[u8]) -> bool {
 /// Whether a warning could not be printed.
 static WARNING_LOST: AtomicBool = AtomicBool::new(false);
 
+/// Prints what may interest, but is no warning. If printing fails, nothing is amiss.
+fn remark(line: &[u8]) {
+    tell(line);
+}
+
 /// Prints a warning. If printing fails, the work goes on, and only the exit status tells, as in GNU sort.
 fn complain(line: &[u8]) {
     if !tell(line) {

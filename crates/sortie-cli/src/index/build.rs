@@ -43,7 +43,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     drop(progress);
     // With `--stats=json`, the report includes all of this.
     if args.stats != Some(StatsFormat::Json) {
-        crate::complain(format!("{}\n", line(&summary)).as_bytes());
+        crate::remark(format!("{}\n", line(&summary)).as_bytes());
     }
     if let Some(format) = args.stats {
         print(&summary, threads, format)?;

@@ -26,7 +26,7 @@ use crate::external::{Gather, Part, Sink, Task};
 use crate::failure::Failure;
 use crate::order::{LineOrder, warnings};
 use crate::stats::Ledger;
-use crate::{complain, memory, threads};
+use crate::{complain, memory, remark, threads};
 use external::Feed;
 pub use input::Input;
 use items::{LINES_A_BLOCK, Lines};
@@ -76,7 +76,7 @@ pub fn run(args: &LinesJob) -> Result<(), Failure> {
     inputs.iter().try_for_each(Input::examine)?;
     let compression = Compression::of(args.compress, args.output.as_deref(), false)?;
     if args.sources.check.is_none() && !args.sources.as_is {
-        records_note::of(&inputs).for_each(|note| complain(format!("{note}\n").as_bytes()));
+        records_note::of(&inputs).for_each(|note| remark(format!("{note}\n").as_bytes()));
     }
     match args.sources.check {
         _ if args.resources.explain => return explain::explain(&inputs, args, &job),

@@ -70,7 +70,7 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     // Finishes the output only now, because the batches of a thread that panicked would be missing.
     writer.finish()?;
     if let Some(note) = note(kept) {
-        crate::complain(format!("{}: {note}\n", quote::name(&args.input)).as_bytes());
+        crate::remark(format!("{}: {note}\n", quote::name(&args.input)).as_bytes());
     }
     ledger.close(args.resources.stats)
 }
