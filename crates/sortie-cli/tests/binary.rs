@@ -40,11 +40,13 @@ const FILES: [(&str, &str, &str); 24] = [
     ("x.npy", "a .npy array", "sortie sort x.npy, one array at a time"),
 ];
 
-/// Those that are recognised by their end too, which a pipe does not show.
-const BY_THE_END: [&str; 4] = ["x.parquet", "x.arrow", "x.feather", "x.orc"];
+/// Those that are recognised by their end alone, which a pipe does not show.
+const BY_THE_END: [&str; 2] = ["x.feather", "x.orc"];
 
 /// How the formats begin: what a text may begin with too.
-const BEGINNINGS: [&[u8]; 24] = [
+const BEGINNINGS: [&[u8]; 26] = [
+    b"\x93NUMPY",
+    b"\x93NUMPY\x01",
     b"BAM\x01",
     b"BCF\x02\x02",
     b"CRAM\x03\0",
@@ -143,6 +145,46 @@ fn binary_standard_input_is_refused() {
     }
 }
 
+/// Once, arrays of other types than numbers counted as text.
+#[test]
+fn arrays_of_any_type_are_refused_among_other_files() {
+    let expected = "sortie: in is a .npy array, not text; use sortie sort in, one array at a time; --text sorts its bytes all the same\n";
+    let structured = format!("[{}]", ["('a', '<i4')"; 300].join(", "));
+    for dtype in ["'|S1'", "'<U2'", "'|O'", "'<c16'", &structured] {
+        let header = format!("{{'descr': {dtype}, 'fortran_order': False, 'shape': (1,), }}\n");
+        for (version, size) in [(1, 2), (2, 4), (3, 4)] {
+            let size = &(header.len() as u32).to_le_bytes()[..size];
+            let content = [b"\x93NUMPY", &[version, 0][..], size, header.as_bytes(), b"b\na\n"].concat();
+            let folder = folder("in", &content);
+            fs::write(folder.path().join("list"), b"in\0").unwrap();
+            for options in [&["--files0-from=list", "-o", "in"][..], &["in", "list", "-o", "in"]] {
+                assert_eq!(complaint(&run(sortie(folder.path()).args(options), b""), 2), expected);
+            }
+            assert_eq!(fs::read(folder.path().join("in")).unwrap(), content);
+        }
+    }
+}
+
+/// Once, what is recognised by its end in a file was destroyed if it was compressed.
+#[test]
+fn compressed_tables_are_refused() {
+    for (name, what, instead) in FILES.iter().filter(|(name, ..)| matches!(*name, "x.parquet" | "x.arrow")) {
+        let folder = folder("in", &support::compress(&fixture(name)));
+        let instead = instead.replace(name, "in");
+        let expected =
+            format!("sortie: in is {what}, not text; use {instead}; --text sorts its bytes all the same\n");
+        assert_eq!(complaint(&run(sortie(folder.path()).args(["in", "-o", "in"]), b""), 2), expected);
+    }
+}
+
+#[test]
+fn an_archive_without_files_is_refused() {
+    let archive = [&b"PK\x05\x06"[..], &[0; 18]].concat();
+    let folder = folder("in", &archive);
+    assert!(complaint(&run(sortie(folder.path()).arg("in"), b""), 2).contains("in is a zip archive"));
+    same(folder.path(), &["-s"], &[&archive[..], b"\nb\na\n"].concat());
+}
+
 #[test]
 fn with_text_every_file_is_sorted_as_gnu_sort_does() {
     for (name, ..) in FILES {
@@ -205,9 +247,7 @@ fn text_that_begins_with_a_signature_is_sorted_as_gnu_sort_does() {
         }
     }
     // A text may also begin with a longer part of a real file.
-    for (name, ..) in
-        FILES.iter().filter(|(name, ..)| !matches!(*name, "x.bam" | "x.bcf" | "x.tgz" | "x.npy"))
-    {
+    for (name, ..) in FILES.iter().filter(|(name, ..)| !matches!(*name, "x.bam" | "x.bcf" | "x.tgz")) {
         let whole = fixture(name);
         for bytes in [1, 2, 3, 4, 6] {
             let folder = folder("in", &[&whole[..bytes], b"\nb\na\n"].concat());
@@ -231,6 +271,8 @@ fn output_names_of_other_compressors_are_refused() {
         ("x.Z", "compress"),
         ("x.zip", "zip"),
         ("x.tgz", "tar and gzip"),
+        ("x.taz", "tar and gzip"),
+        ("x.tb2", "tar and bzip2"),
         ("x.TXZ", "tar and xz"),
         ("x.tar.gz", "tar and gzip"),
         ("x.br", "brotli"),
@@ -314,4 +356,17 @@ fn records_that_are_sorted_as_lines_by_mistake_are_noted() {
         let check = run(sortie(folder.path()).args(["-C", name]), b"");
         assert_eq!(text(&check.stderr), "", "{name}");
     }
+}
+
+/// Once, a note that could not be printed made a complete sort fail.
+#[test]
+fn a_note_that_cannot_be_printed_is_no_error() {
+    let folder = folder("x.fa", b">b\nGT\n>a\nAC\n");
+    let output = sortie(folder.path())
+        .args(["x.fa", "-o", "out"])
+        .stderr(File::create("/dev/full").unwrap())
+        .status()
+        .unwrap();
+    assert_eq!(output.code(), Some(0));
+    assert_eq!(fs::read(folder.path().join("out")).unwrap(), b">a\n>b\nAC\nGT\n");
 }

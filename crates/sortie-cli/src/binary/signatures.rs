@@ -20,7 +20,7 @@ pub fn cram(content: &Content<'_>) -> bool {
 }
 
 pub fn npy(content: &Content<'_>) -> bool {
-    content.head.starts_with(numpy::MAGIC) && numpy::parse_header(content.head).is_ok()
+    numpy::begins(content.head)
 }
 
 /// A zip archive whose first file is a NumPy array.
@@ -28,8 +28,10 @@ pub fn npz(content: &Content<'_>) -> bool {
     zip_name(content.head).is_some_and(|name| name.ends_with(b".npy"))
 }
 
+/// An archive, or one without files: its last record alone, whose other fields are 0 (section 4.3.16).
 pub fn zip(content: &Content<'_>) -> bool {
-    zip_name(content.head).is_some()
+    let is_empty = content.head.strip_prefix(b"PK\x05\x06").is_some_and(|rest| rest == [0; 18]);
+    is_empty || zip_name(content.head).is_some()
 }
 
 /// The name of the first file of a zip archive (APPNOTE.TXT, section 4.3.7). Before it come the version needed, flags, the
@@ -44,8 +46,12 @@ fn zip_name(head: &[u8]) -> Option<&[u8]> {
     (is_valid && !name.is_empty() && !name.contains(&0)).then_some(name)
 }
 
-/// The metadata is at the end: its bytes, which begin with a field of Thrift, their number, and the magic number again.
+/// The metadata is at the end: its bytes, which begin with a field of Thrift, their number, and the magic number again. Where the end
+/// cannot be seen, the first page tells: the fields of Thrift with its kind and its size.
 pub fn parquet(content: &Content<'_>) -> bool {
+    if content.file.is_none() {
+        return matches!(content.head, [b'P', b'A', b'R', b'1', 0x15, 0 | 4 | 6, 0x15, ..]);
+    }
     // Encrypted metadata has another magic number at the end, or at both ends.
     let magic: [(&[u8], &[u8], u8); 3] =
         [(b"PAR1", b"PAR1", 0x15), (b"PARE", b"PARE", 0x1C), (b"PAR1", b"PARE", 0x1C)];
@@ -70,15 +76,23 @@ fn footer(content: &Content<'_>, magic: &[u8]) -> Option<u8> {
     content.at(start, 1).map(|byte| byte[0])
 }
 
+/// A stream between two magic numbers.
 pub fn arrow_file(content: &Content<'_>) -> bool {
-    content.head.starts_with(b"ARROW1\0\0") && footer(content, b"ARROW1").is_some()
+    content.head.strip_prefix(b"ARROW1\0\0").is_some_and(|stream| match content.file {
+        Some(_) => footer(content, b"ARROW1").is_some(),
+        None => begins_with_schema(stream),
+    })
 }
 
-/// A message that holds a schema: a mark, the length of the metadata, which is a multiple of 8, and a FlatBuffer, whose second
-/// field is the kind of message.
 pub fn arrow_stream(content: &Content<'_>) -> bool {
+    begins_with_schema(content.head)
+}
+
+/// Whether the first message holds a schema: a mark, the length of the metadata, which is a multiple of 8, and a FlatBuffer, whose
+/// second field is the kind of message.
+fn begins_with_schema(stream: &[u8]) -> bool {
     let kind = || {
-        let message = content.head.strip_prefix(&[0xFF; 4])?;
+        let message = stream.strip_prefix(&[0xFF; 4])?;
         let (length, message) = (u32_at(message, 0)?, message.get(4..)?);
         let table = u32_at(message, 0)? as usize;
         let fields = table.checked_add_signed(-(u32_at(message, table)? as i32 as isize))?;

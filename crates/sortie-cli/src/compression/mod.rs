@@ -63,9 +63,10 @@ const UNREAD: [Unread; 2] = [
 
 /// File extensions that mean a format which is not written, and the format: the single files and archives of other
 /// compressors, and compressed archives of `tar`.
-const UNWRITTEN: [(&str, &str); 15] = [
+const UNWRITTEN: [(&str, &str); 19] = [
     ("Z", "compress"),
     ("zip", "zip"),
+    ("zipx", "zip"),
     ("7z", "7z"),
     ("rar", "rar"),
     ("br", "brotli"),
@@ -73,9 +74,12 @@ const UNWRITTEN: [(&str, &str); 15] = [
     ("lzma", "lzma"),
     ("lzo", "lzop"),
     ("sz", "snappy"),
+    ("taz", "tar and gzip"),
     ("tgz", "tar and gzip"),
+    ("tb2", "tar and bzip2"),
     ("tbz", "tar and bzip2"),
     ("tbz2", "tar and bzip2"),
+    ("tlz", "tar and lzip or lzma"),
     ("txz", "tar and xz"),
     ("tzst", "tar and zstd"),
     ("tlz", "tar and lzma"),
