@@ -1,5 +1,6 @@
 //! Runs and sorted inputs. If there are too many to be read together, some are merged into longer runs first.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::{fmt, fs};
 
@@ -105,10 +106,14 @@ impl Merges {
     /// Of `runs` runs, of which at most `at_once` are merged at a time.
     pub fn of(runs: usize, at_once: usize) -> Merges {
         let at_once = at_once.max(2);
-        let (mut left, mut merges, mut merged) = (runs, 1, runs);
-        while left > at_once {
-            let most = at_once.min(left - at_once + 1);
-            (left, merges, merged) = (left - most + 1, merges + 1, merged + most);
+        // The runs of which each part was made. The smallest parts are merged first, about as in a queue.
+        let mut parts = VecDeque::from(vec![1; runs]);
+        let (mut merges, mut merged) = (1, runs);
+        while parts.len() > at_once {
+            let most = at_once.min(parts.len() - at_once + 1);
+            let part = parts.drain(..most).sum();
+            parts.push_back(part);
+            (merges, merged) = (merges + 1, merged + part);
         }
         Merges { runs, at_once, merges, passes: merged as f64 / runs.max(1) as f64 }
     }
@@ -210,4 +215,19 @@ fn files_left() -> usize {
     // output.
     let open = fs::read_dir("/proc/self/fd").map_or(4, |open| open.count() - 1);
     limit.saturating_sub(open)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Once, a part counted as one run, of however many it was made.
+    #[test]
+    fn passes_count_each_run_as_often_as_it_is_merged() {
+        for (runs, at_once, merges, passes) in
+            [(3, 16, 1, 1.0), (4, 3, 2, 1.5), (9, 3, 4, 2.0), (8, 2, 7, 3.0)]
+        {
+            assert_eq!(Merges::of(runs, at_once), Merges { runs, at_once, merges, passes });
+        }
+    }
 }
