@@ -113,7 +113,8 @@ impl Complete {
             Err(Errno::EXIST) => {
                 exchange(&made.path, &target)?;
                 made.is_temporary = false;
-                remove_unowned(&made.path);
+                // The old index has this name now. Without locks, no other process removes it.
+                remove_if(&made.path, |locked| locked != Err(Errno::WOULDBLOCK));
             }
             Err(error) => return Err(failed("write")(error.into())),
         }
@@ -171,15 +172,15 @@ fn remove_files(path: &Path) {
 /// Removes what processes that were killed have left behind in the folder.
 fn remove_left_behind(folder: &Path) {
     let entries = folder.read_dir().into_iter().flatten().flatten();
-    entries.filter(|entry| is_unfinished(&entry.file_name())).for_each(|entry| remove_unowned(&entry.path()));
+    let unfinished = entries.filter(|entry| is_unfinished(&entry.file_name()));
+    unfinished.for_each(|entry| remove_if(&entry.path(), |locked| locked.is_ok()));
 }
 
-/// Removes a folder of an index that no process has locked.
-fn remove_unowned(path: &Path) {
-    let locks = |handle: &File| flock(handle, FlockOperation::NonBlockingLockExclusive).is_ok();
+/// Removes a folder of an index if nobody has locked it, as `is_unowned` says of the result of locking it.
+fn remove_if(path: &Path, is_unowned: impl Fn(Result<(), Errno>) -> bool) {
     if is_left_behind(path)
         && let Ok(handle) = File::open(path)
-        && locks(&handle)
+        && is_unowned(flock(&handle, FlockOperation::NonBlockingLockExclusive))
         && is_at(&handle, path)
     {
         // While files are open, removing their names takes no time, whatever their length.
