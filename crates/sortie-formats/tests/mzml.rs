@@ -180,6 +180,26 @@ fn a_spectrum_with_a_string_for_each_peak_stays_as_it_is() {
     }
 }
 
+/// Once, one such array made the whole file an error.
+#[test]
+fn a_spectrum_with_an_additional_array_that_cannot_be_read_stays_as_it_is() {
+    const NUMPRESS: u32 = 1_002_312;
+    const F16: u32 = 1_000_520;
+    let of = |parameters: &[u32]| array(parameters, &base64(b"y1\0b2\0"));
+    for other in [of(&[TEXT]), of(&[F64, NUMPRESS]), of(&[F16, PLAIN]), of(&[CHARGE])] {
+        let [mz, intensity] = peaks(&[2.0, 1.0], &[4.0, 3.0]);
+        let text = document(&spectrum("x", 2, &[mz, intensity, other.clone()]));
+        assert_eq!(kept(&text), Kept { spectra: 1, arrays: 0 });
+        assert_eq!(rewritten(&text, &[&[]]), text);
+        // If it says that it has another length, it need not move.
+        let [mz, intensity] = peaks(&[2.0, 1.0], &[4.0, 3.0]);
+        let other = other.replace("<binaryDataArray ", "<binaryDataArray arrayLength=\"3\" ");
+        let text = document(&spectrum("x", 2, &[mz, intensity, other.clone()]));
+        assert_eq!(kept(&text), Kept { spectra: 0, arrays: 1 });
+        assert!(rewritten(&text, &[&[1, 0]]).contains(&other));
+    }
+}
+
 #[test]
 fn an_index_follows_its_spectra() {
     let body =

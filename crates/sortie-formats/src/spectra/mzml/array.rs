@@ -126,6 +126,12 @@ impl Array {
         self.is(Kind::Text) && !self.is_of_peaks()
     }
 
+    /// Whether its values can be read: numbers or text, uncompressed or compressed with zlib.
+    pub fn is_readable(&self) -> bool {
+        (self.is(Kind::Zlib) || self.is(Kind::Uncompressed))
+            && (self.is(Kind::Text) || self.number().is_some())
+    }
+
     /// The length that the array itself declares, if it does. `Some(None)` is not a number.
     pub fn own_length(&self, text: &[u8]) -> Option<Option<usize>> {
         self.length.as_ref().map(|length| super::number(text, length))

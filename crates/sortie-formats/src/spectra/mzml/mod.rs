@@ -4,8 +4,8 @@
 //!
 //! - a spectrum whose peaks are already in order;
 //! - a spectrum without m/z or without intensities, such as one of ultraviolet light;
-//! - an additional array that has another length than the peaks, or that has text. If it has one string for each peak, the whole
-//!   spectrum stays as it is.
+//! - an additional array that has another length than the peaks, or that has text;
+//! - a spectrum with an additional array of one string for each peak, or of values whose type or compression is not supported.
 //!
 //! In an indexed file, the index at the end is updated to the new positions.
 
@@ -245,11 +245,11 @@ impl Open {
         let Some(count) = count else { return Err("its defaultArrayLength is not a number".into()) };
         let all = self.arrays.len();
         self.keep_arrays_of_other_lengths(text, count)?;
-        if self.has_strings_of_peaks(text, count, room)? {
+        if self.has_values_that_cannot_move(text, count, room)? {
             part.kept.spectra += 1;
             return part.keep(end, room);
         }
-        self.arrays.retain(|array| !array.is_text());
+        self.arrays.retain(|array| array.is_of_peaks() || array.is_readable() && !array.is_text());
         // Checks the memory before allocating any, so that the error gives the total that is needed.
         let arrays: u64 = self.arrays.iter().map(|array| array.needs(count)).fold(0, u64::saturating_add);
         room.check(if arrays == 0 {
@@ -311,10 +311,10 @@ impl Open {
         Ok(())
     }
 
-    /// Whether there is an array of text with one string for each peak.
-    fn has_strings_of_peaks(&self, text: &[u8], count: usize, room: &Room) -> Result<bool, Problem> {
-        for array in self.arrays.iter().filter(|array| array.is_text()) {
-            if count > 0 && array.strings(text, room)? == count {
+    /// Whether an additional array has a string for each peak, or may have another value that cannot be moved with its peak.
+    fn has_values_that_cannot_move(&self, text: &[u8], count: usize, room: &Room) -> Result<bool, Problem> {
+        for array in self.arrays.iter().filter(|array| count > 0 && !array.is_of_peaks()) {
+            if !array.is_readable() || array.is_text() && array.strings(text, room)? == count {
                 return Ok(true);
             }
         }
