@@ -10,9 +10,11 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Result, Statistics};
 use datafusion::config::ConfigOptions;
 use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
+
+use crate::scan::file_scan;
 
 /// Marks the bounds of all columns of floats in files as inexact, so that NaN is read as NaN.
 #[derive(Debug)]
@@ -39,7 +41,7 @@ impl PhysicalOptimizerRule for InexactFloats {
 }
 
 fn inexact_scan(node: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
-    let scan = node.downcast_ref::<DataSourceExec>()?.data_source().downcast_ref::<FileScanConfig>()?;
+    let scan = file_scan(node)?;
     let groups = scan.file_groups.iter().map(|group| {
         let files = FileGroup::new(group.iter().cloned().map(inexact_file).collect());
         match group.file_statistics(None) {

@@ -25,6 +25,7 @@ mod layout;
 mod output;
 mod range;
 mod sample;
+mod scan;
 mod sort;
 mod step;
 mod stores;

@@ -21,6 +21,7 @@ use futures::TryStreamExt;
 use crate::distribute::Distribute;
 use crate::range;
 use crate::sample::Sample;
+use crate::scan::naming_files;
 use crate::write::Write;
 
 /// A step that works on each partition by itself.
@@ -139,6 +140,7 @@ impl ExecutionPlan for SortStepExec {
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let input = self.input.execute(partition, Arc::clone(&context))?;
+        let input = naming_files(input, &self.input, partition);
         let baseline = BaselineMetrics::new(&self.metrics, partition);
         let batches = match self.step.clone() {
             Step::Sample(step) => step.run(input)?,

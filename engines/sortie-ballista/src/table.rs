@@ -119,6 +119,8 @@ impl Files {
             let config = SessionConfig::new_with_ballista()
                 .with_target_partitions(tasks as usize)
                 .set_bool("datafusion.execution.listing_table_ignore_subdirectory", !subfolders)
+                // A task has one partition. That it reads its own files alone lets an error name them.
+                .set_bool("datafusion.execution.enable_file_stream_work_stealing", false)
                 .with_ballista_grpc_client_max_message_size(MESSAGE_BYTES);
             let builder =
                 SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(&runtime));

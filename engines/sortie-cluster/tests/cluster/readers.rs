@@ -1,4 +1,4 @@
-//! Other programs that read the folder of a result: they find its rows and nothing else.
+//! Other programs that read the folder of a result, where they find its rows and nothing else, and that write its input.
 
 use std::process::Command;
 
@@ -34,9 +34,42 @@ fn folders_are_read_by_pyarrow_duckdb_polars_and_datafusion() {
     });
     assert_eq!(rows, 1000);
 
-    // An interpreter that has the three packages.
+    let counts = python(READERS, output);
+    assert_eq!(counts, "pyarrow 1000 1000\nduckdb 1000 1000\npolars 1000 1000\n");
+}
+
+/// What the script prints in an interpreter that has the three packages.
+fn python(script: &str, argument: &str) -> String {
     let python = std::env::var("SORTIE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let read = Command::new(python).args(["-c", READERS, output]).output().expect("Python starts");
-    let (out, err) = (String::from_utf8_lossy(&read.stdout), String::from_utf8_lossy(&read.stderr));
-    assert_eq!(out, "pyarrow 1000 1000\nduckdb 1000 1000\npolars 1000 1000\n", "{err}");
+    let run = Command::new(python).args(["-c", script, argument]).output().expect("Python starts");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).unwrap()
+}
+
+/// Writes two files whose pages have checksums, and then another value into a page of the second.
+const DAMAGED: &str = r#"
+import os, sys, pyarrow as pa, pyarrow.parquet as pq
+folder = sys.argv[1]
+os.mkdir(folder)
+for i in range(2):
+    path = f"{folder}/{i}.parquet"
+    table = pa.table({"k": pa.array(range(1000)), "v": ["a value of twenty b."] * 1000})
+    pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
+data = bytearray(open(path, "rb").read())
+data[data.index(b"twenty b.")] ^= 1
+open(path, "wb").write(data)
+"#;
+
+#[test]
+fn a_page_that_differs_from_its_checksum_is_an_error_that_names_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("input"), folder.path().join("output"));
+    python(DAMAGED, input.to_str().unwrap());
+    let (input, output) = (input.to_str().unwrap(), output.to_str().unwrap());
+    for parts in ["1", "2"] {
+        let outcome = run(&["sort", "--by", "v, k", input, "-o", output, "--parts", parts]);
+        assert!(!outcome.succeeded && outcome.err.contains("input/1.parquet: "), "{outcome:?}");
+        assert!(outcome.err.contains("checksum mismatch"), "{outcome:?}");
+        assert!(!std::path::Path::new(output).exists());
+    }
 }
