@@ -6,7 +6,7 @@ use datafusion::arrow::array::{AsArray, RecordBatch, UInt32Array, UInt64Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type};
 use datafusion::common::config::TableParquetOptions;
 use datafusion::common::{DataFusionError, Result, exec_datafusion_err};
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::parquet::arrow::AsyncArrowWriter;
 use datafusion::parquet::arrow::arrow_writer::ArrowWriterOptions;
@@ -37,8 +37,10 @@ pub(crate) struct Write {
     pub empty_part: Bytes,
 }
 
-/// A row group is finished when it takes this much memory, even if it has fewer rows than DataFusion's settings say.
+/// A row group is finished when it takes this much memory, even if it has fewer rows than DataFusion's settings say, or this share of
+/// a task's memory.
 const ROW_GROUP_BYTES: usize = 64 << 20;
+const ROW_GROUP_SHARE: usize = 8;
 
 impl Write {
     pub(crate) fn schema() -> SchemaRef {
@@ -107,6 +109,8 @@ struct PartWriter {
     parquet: AsyncArrowWriter<BufWriter>,
     decimals: Decimals,
     memory: MemoryReservation,
+    /// How much memory a row group may take.
+    row_group_bytes: usize,
     rows: u64,
 }
 
@@ -130,6 +134,10 @@ impl PartWriter {
             parquet: AsyncArrowWriter::try_new_with_options(file, schema, options)?,
             decimals,
             memory: MemoryConsumer::new("PartWriter").register(context.memory_pool()),
+            row_group_bytes: match context.memory_pool().memory_limit() {
+                MemoryLimit::Finite(bytes) => ROW_GROUP_BYTES.min(bytes / ROW_GROUP_SHARE),
+                _ => ROW_GROUP_BYTES,
+            },
             rows: 0,
         })
     }
@@ -150,7 +158,7 @@ impl PartWriter {
             }
             self.parquet.write(&self.decimals.stored(&without_label(&batch)?)?).await?;
             self.rows += batch.num_rows() as u64;
-            if self.parquet.memory_size() > ROW_GROUP_BYTES {
+            if self.parquet.memory_size() > self.row_group_bytes {
                 self.parquet.flush().await?;
             }
             // The memory is taken already, and little of it, so that a full pool is no reason to fail.

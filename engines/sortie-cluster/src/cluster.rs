@@ -109,6 +109,18 @@ pub fn tasks_at_once(resources: &Resources) -> Result<usize> {
     }
 }
 
+/// Memory of a process that no pool counts.
+const PROCESS_MEMORY: u64 = 64 << 20;
+/// Memory of a task that no pool counts: pages of Parquet that it decodes and encodes, and rows on their way.
+const TASK_MEMORY: u64 = 96 << 20;
+
+/// How many bytes the memory pools of all tasks get, if the process is to take no more than its options say.
+pub fn pooled_memory(resources: &Resources) -> Result<Option<u64>> {
+    let Some(memory) = resources.memory.map(|mib| mib << 20) else { return Ok(None) };
+    let others = PROCESS_MEMORY + TASK_MEMORY * tasks_at_once(resources)? as u64;
+    Ok(Some(memory - others.min(memory / 2)))
+}
+
 /// Runs an executor of a scheduler that accepts connections. It keeps rows in the folder.
 pub async fn serve_executor(options: ExecutorOptions, work: &Path) -> Result<()> {
     let ExecutorOptions { scheduler, bind, host, port, resources } = options;
@@ -131,7 +143,7 @@ pub async fn serve_executor(options: ExecutorOptions, work: &Path) -> Result<()>
         scheduler_port: scheduler.1,
         task_scheduling_policy: POLICY,
         vcores: resources.tasks.unwrap_or(0).into(),
-        memory_pool_size: resources.memory.map(|mib| mib << 20),
+        memory_pool_size: pooled_memory(&resources)?,
         grpc_max_decoding_message_size: MESSAGE_BYTES as u32,
         grpc_max_encoding_message_size: MESSAGE_BYTES as u32,
         work_dir: Some(folder),

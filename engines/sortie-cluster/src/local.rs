@@ -11,11 +11,11 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use sysinfo::System;
 
 use crate::cli::Resources;
-use crate::cluster::{state, tasks_at_once};
+use crate::cluster::{pooled_memory, state, tasks_at_once};
 
 /// A session that uses no more than these resources, and spills to the folder.
 pub fn session(resources: &Resources, spills: PathBuf) -> Result<SessionContext> {
-    let memory = resources.memory.map_or_else(most_memory, |mib| mib << 20);
+    let memory = pooled_memory(resources)?.unwrap_or_else(most_memory);
     let runtime = RuntimeEnvBuilder::new()
         .with_temp_file_path(spills)
         .with_memory_pool(Arc::new(FairSpillPool::new(memory as usize)));
