@@ -357,16 +357,3 @@ fn records_that_are_sorted_as_lines_by_mistake_are_noted() {
         assert_eq!(text(&check.stderr), "", "{name}");
     }
 }
-
-/// Once, a note that could not be printed made a complete sort fail.
-#[test]
-fn a_note_that_cannot_be_printed_is_no_error() {
-    let folder = folder("x.fa", b">b\nGT\n>a\nAC\n");
-    let output = sortie(folder.path())
-        .args(["x.fa", "-o", "out"])
-        .stderr(File::create("/dev/full").unwrap())
-        .status()
-        .unwrap();
-    assert_eq!(output.code(), Some(0));
-    assert_eq!(fs::read(folder.path().join("out")).unwrap(), b">a\n>b\nAC\nGT\n");
-}

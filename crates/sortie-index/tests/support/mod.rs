@@ -10,14 +10,17 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use sortie_index::{Counts, Document, Index, List, Posting};
 use unicase::UniCase;
+use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The words of a text, found by the crates that implement UAX #29.
-pub fn words(text: &str) -> impl Iterator<Item = String> {
+/// The words of a text in normal form, found by the crates that implement UAX #15 and #29.
+pub fn words(text: &str) -> Vec<String> {
+    let text: String = text.nfkc().collect();
     // A letter that is also a mark, after a blank or punctuation, forms a word with that character.
     let marked = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_';
     let all = text.unicode_words().map(move |word| word.trim_start_matches(marked));
-    all.flat_map(parts).map(|word| UniCase::unicode(word).to_folded_case()).filter(|word| word.len() <= 255)
+    let folded = all.flat_map(parts).map(|word| UniCase::unicode(word).to_folded_case());
+    folded.filter(|word| word.len() <= 255).collect()
 }
 
 /// The parts between full stops and colons, except in numbers and acronyms.
