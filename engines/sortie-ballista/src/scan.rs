@@ -20,8 +20,12 @@ pub(crate) fn naming_files(
     plan: &Arc<dyn ExecutionPlan>,
     partition: usize,
 ) -> SendableRecordBatchStream {
-    let Some(files) = file_scan(plan).and_then(|scan| scan.file_groups.get(partition)) else { return rows };
-    let names: Vec<_> = files.iter().map(|file| file.object_meta.location.to_string()).collect();
+    let Some((scan, files)) = file_scan(plan).and_then(|scan| Some((scan, scan.file_groups.get(partition)?)))
+    else {
+        return rows;
+    };
+    let store = scan.object_store_url.as_str();
+    let names: Vec<_> = files.iter().map(|file| format!("{store}{}", file.object_meta.location)).collect();
     let named = match names.as_slice() {
         [] => return rows,
         [file] => format!("reading {file}"),

@@ -53,10 +53,10 @@ folder = sys.argv[1]
 os.mkdir(folder)
 for i in range(2):
     path = f"{folder}/{i}.parquet"
-    table = pa.table({"k": pa.array(range(1000)), "v": ["a value of twenty b."] * 1000})
+    table = pa.table({"k": pa.array(range(1000)), "v": [f"value {v:04}" for v in range(1000)]})
     pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
 data = bytearray(open(path, "rb").read())
-data[data.index(b"twenty b.")] ^= 1
+data[data.index(b"value 0500")] ^= 1
 open(path, "wb").write(data)
 "#;
 

@@ -47,10 +47,11 @@ fn an_interrupted_query_cancels_its_job() {
     let statement = format!("SELECT count(DISTINCT a.s || b.s) FROM {table} a CROSS JOIN {table} b");
     let mut client = Client::start(program().args(["sql", &statement, "--scheduler", &cluster.address]));
     client.until(|| cluster.jobs(0).len() == 1);
+    let job = cluster.jobs(0).remove(0);
     client.signal(Signal::INT);
     let outcome = client.outcome();
     assert!(!outcome.succeeded && outcome.err.contains("interrupted"), "{outcome:?}");
-    let state = state(&cluster.address, cluster.jobs(0).remove(0));
+    let state = state(&cluster.address, job);
     assert!(
         matches!(&state, Some(Status::Failed(failed)) if failed.error.contains("Cancelled")),
         "{state:?}"
