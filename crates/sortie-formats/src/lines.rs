@@ -75,6 +75,24 @@ pub fn parts(text: &[u8], terminator: u8, parts: usize) -> Vec<&[u8]> {
     found
 }
 
+/// The position of the first such byte. Most lines are so short that no call is needed to find their end.
+#[inline]
+fn find(byte: u8, text: &[u8]) -> Option<usize> {
+    const EACH: u128 = u128::MAX / 0xff;
+    const NEAR: usize = 4;
+    let (chunks, _) = text.as_chunks();
+    for (place, chunk) in chunks.iter().take(NEAR).enumerate() {
+        let different = u128::from_le_bytes(*chunk) ^ (EACH * u128::from(byte));
+        // Up to the first byte that is 0, the high bit of each byte tells whether it is 0.
+        let found = different.wrapping_sub(EACH) & !different & (EACH << 7);
+        if found != 0 {
+            return Some(chunk.len() * place + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let far = size_of::<u128>() * chunks.len().min(NEAR);
+    memchr::memchr(byte, &text[far..]).map(|at| far + at)
+}
+
 /// Reads lines from a stream, one at a time. The buffer grows only if a line does not fit in it.
 ///
 /// ```
@@ -123,7 +141,7 @@ impl<R: Read> LineReader<R> {
         let mut searched = 0;
         loop {
             let text = &self.buffer[self.unread.clone()];
-            let length = match memchr::memchr(self.terminator, &text[searched..]) {
+            let length = match find(self.terminator, &text[searched..]) {
                 Some(at) => searched + at,
                 None if self.ended && text.is_empty() => return Ok(false),
                 None if self.ended => text.len(),

@@ -24,6 +24,11 @@ pub trait Order {
     /// Replaces `key` by the key of an item.
     fn read_key(&self, item: &[u8], key: &mut Self::Key) -> Result<(), Failure>;
 
+    /// How items with these keys compare, if the keys alone tell.
+    fn compare_leading(&self, _a: &Self::Key, _b: &Self::Key) -> Option<Ordering> {
+        None
+    }
+
     /// Compares items by their keys.
     fn compare_keys(&self, a: (&[u8], &Self::Key), b: (&[u8], &Self::Key)) -> Ordering;
 
@@ -57,10 +62,15 @@ impl<C: Cursor, K: Default> Head<C, K> {
         if self.exhausted { Ok(()) } else { order.read_key(self.cursor.item(), &mut self.key) }
     }
 
+    #[inline(always)]
     fn compare(&self, other: &Self, order: &impl Order<Key = K>) -> Ordering {
         if self.exhausted || other.exhausted {
             return self.exhausted.cmp(&other.exhausted);
         }
+        order.compare_leading(&self.key, &other.key).unwrap_or_else(|| self.compare_whole(other, order))
+    }
+
+    fn compare_whole(&self, other: &Self, order: &impl Order<Key = K>) -> Ordering {
         let (item, other_item) = (self.cursor.item(), other.cursor.item());
         order
             .compare_keys((item, &self.key), (other_item, &other.key))

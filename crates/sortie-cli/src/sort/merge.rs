@@ -74,7 +74,11 @@ impl Order for LineSort {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
+    fn compare_leading(&self, a: &Code, b: &Code) -> Option<Ordering> {
+        a.compare(*b).filter(|ordering| ordering.is_ne())
+    }
+
     fn compare_keys(&self, (a, &code_a): (&[u8], &Code), (b, &code_b): (&[u8], &Code)) -> Ordering {
         self.order.compare_coded_keys((a, code_a), (b, code_b))
     }
@@ -122,7 +126,7 @@ pub fn merge(mut parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) 
     }
 
     write_beside(sink, job, |blocks| {
-        merge_cursors(sources, job, |line| Ok(blocks.put(line)? && blocks.put(&[job.terminator])?))
+        merge_cursors(sources, job, |line| blocks.put_line(line, job.terminator))
     })
 }
 
@@ -167,6 +171,16 @@ struct Blocks {
 }
 
 impl Blocks {
+    /// Adds a line and its terminator. Returns false if the writing thread has failed.
+    fn put_line(&mut self, line: &[u8], terminator: u8) -> Result<bool, Failure> {
+        if self.whole.is_none() && line.len() < BLOCK - self.block.len() {
+            self.block.extend_from_slice(line);
+            self.block.push(terminator);
+            return Ok(true);
+        }
+        Ok(self.put(line)? && self.put(&[terminator])?)
+    }
+
     /// Adds text of any size. Returns false if the writing thread has failed.
     fn put(&mut self, mut text: &[u8]) -> Result<bool, Failure> {
         if let Some(terminator) = self.whole {
