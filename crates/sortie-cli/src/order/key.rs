@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::blank::{self, is_blank};
 use super::code::Code;
+use super::fields;
 use super::number::{Leading, Number};
 use super::random::Shuffle;
 use super::{common_prefix, compare_bytes, directed, float, month, number, version};
@@ -195,12 +196,11 @@ impl Key {
     }
 
     /// The code of the key of a line.
-    #[inline]
     pub fn code(&self, line: &[u8]) -> Code {
         self.code_of(self.find(line))
     }
 
-    #[inline]
+    #[inline(always)]
     fn code_of(&self, text: &[u8]) -> Code {
         match (&self.kind, &self.filter) {
             (Kind::Bytes, None) => Code::of_bytes(text),
@@ -211,7 +211,7 @@ impl Key {
         .directed(self.descending)
     }
 
-    #[inline]
+    #[inline(always)]
     fn code_of_text(&self, text: &[u8]) -> Code {
         match &self.kind {
             Kind::Bytes => Code::of_bytes(text),
@@ -226,8 +226,10 @@ impl Key {
 
     /// Compares the keys of two lines.
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let [a, b] = [a, b].map(|line| self.find(line));
-        self.code_of(a).compare(self.code_of(b)).unwrap_or_else(|| self.compare_whole(a, b))
+        if let (Kind::Bytes, None) = (&self.kind, &self.filter) {
+            return self.compare_tied(a, b);
+        }
+        self.code(a).compare(self.code(b)).unwrap_or_else(|| self.compare_tied(a, b))
     }
 
     /// Compares the keys of two lines with equal codes.
@@ -304,7 +306,7 @@ impl Place {
     }
 
     /// The range of `line` that is the key. Empty if the key ends before it starts.
-    #[inline]
+    #[inline(always)]
     fn span(&self, line: &[u8]) -> Range<usize> {
         if self.is_line() {
             let start = if self.skip_blanks { blank::leading(line) } else { 0 };
@@ -326,7 +328,7 @@ impl Place {
             None => self.skip_fields(line, 0, end.fields),
         };
         let limit = if end.chars == 0 {
-            self.field_end(line, last_field)
+            self.fields_end(line, last_field, 1)
         } else {
             let blanks = if end.skip_blanks { blank::leading(&line[last_field..]) } else { 0 };
             line.len().min((last_field + blanks).saturating_add(end.chars))
@@ -335,28 +337,20 @@ impl Place {
     }
 
     /// The start of the field that is `count` fields after the one at `at`.
-    fn skip_fields(&self, line: &[u8], mut at: usize, count: usize) -> usize {
-        for _ in 0..count {
-            if at == line.len() {
-                break;
-            }
-            at = self.field_end(line, at);
-            if self.separator.is_some() && at < line.len() {
-                at += 1;
-            }
+    fn skip_fields(&self, line: &[u8], at: usize, count: usize) -> usize {
+        if count == 0 {
+            return at;
         }
-        at
+        let end = self.fields_end(line, at, count);
+        if self.separator.is_some() && end < line.len() { end + 1 } else { end }
     }
 
-    /// The end of the field that starts at `at`.
-    fn field_end(&self, line: &[u8], at: usize) -> usize {
+    /// The end of the `count`-th field from the one that starts at `at`. At least one.
+    fn fields_end(&self, line: &[u8], at: usize, count: usize) -> usize {
         let rest = &line[at..];
         let length = match self.separator {
-            Some(separator) => memchr::memchr(separator, rest),
-            None => {
-                let blanks = blank::leading(rest);
-                rest[blanks..].iter().position(|&b| is_blank(b)).map(|text| blanks + text)
-            }
+            Some(separator) => fields::end_before_separator(rest, separator, count),
+            None => fields::end_before_blank(rest, count),
         };
         length.map_or(line.len(), |length| at + length)
     }

@@ -6,6 +6,7 @@
 mod annotate;
 mod blank;
 mod code;
+mod fields;
 mod float;
 mod key;
 mod month;
@@ -35,6 +36,8 @@ pub struct LineOrder {
     descending: bool,
     stable: bool,
     unique: bool,
+    /// See [`LineOrder::last_resort`].
+    last_resort: Option<bool>,
 }
 
 impl LineOrder {
@@ -52,7 +55,11 @@ impl LineOrder {
         } else {
             Vec::new()
         };
-        Ok(LineOrder { keys, descending: global.reverse, stable: job.stable, unique: job.unique })
+        let (descending, stable, unique) = (global.reverse, job.stable, job.unique);
+        let mut order = LineOrder { keys, descending, stable, unique, last_resort: None };
+        let is_wanted = !stable && !unique && order.plain().is_none();
+        order.last_resort = is_wanted.then_some(descending);
+        Ok(order)
     }
 
     /// Whether whole lines are compared by their bytes alone; if so, whether in descending order.
@@ -84,8 +91,7 @@ impl LineOrder {
 
     /// Whether lines with equal keys are ordered by their bytes; if so, whether in descending order.
     pub fn last_resort(&self) -> Option<bool> {
-        let wanted = !self.stable && !self.unique && self.plain().is_none();
-        wanted.then_some(self.descending)
+        self.last_resort
     }
 
     /// Whether only the first of lines with equal keys is kept.
@@ -124,7 +130,7 @@ impl LineOrder {
 
     /// Compares lines whose keys are equal.
     fn compare_last(&self, a: &[u8], b: &[u8]) -> Ordering {
-        self.last_resort().map_or(Ordering::Equal, |descending| directed(compare_bytes(a, b), descending))
+        self.last_resort.map_or(Ordering::Equal, |descending| directed(compare_bytes(a, b), descending))
     }
 
     /// Appends what `--debug` prints under a line: a row of underscores for each key and for the last-resort

@@ -136,8 +136,6 @@ pub fn human_code(text: &[u8]) -> Code {
 
 #[inline(always)]
 fn coded(text: &[u8]) -> Coded<'_> {
-    const EACH: u128 = u128::MAX / 0xff;
-    const LENGTH: u32 = 16;
     let text = blank::trimmed(text);
     let unsigned = text.strip_prefix(b"-");
     let mut number = unsigned.unwrap_or(text);
@@ -145,27 +143,55 @@ fn coded(text: &[u8]) -> Coded<'_> {
         number = after;
     }
     let values = first_bytes(number) ^ (EACH * b'0' as u128);
-    // The high bit of each byte tells whether it is no digit.
-    let others = (((values & (EACH * 0x7f)) + EACH * (0x7f - 9)) | values) & (EACH * 0x80);
-    let whole = others.leading_zeros() / 8;
-    if whole == LENGTH {
-        return coded_long(values, number, unsigned.is_some());
+    let [first, second] = [(values >> 64) as u64, values as u64];
+    let whole = match (digits_before(others(first)), digits_before(others(second))) {
+        (WORD, WORD) => return coded_long(values, number, unsigned.is_some()),
+        (WORD, more) => WORD + more,
+        (few, _) => few,
+    };
+    let mut digits = values & !AFTER[whole];
+    let (mut end, mut exact) = (whole, true);
+    if number.get(whole) == Some(&b'.') {
+        // The point is dropped.
+        let after = u128::from(others(first)) << 64 | u128::from(others(second));
+        end = (after & AFTER[whole + 1]).leading_zeros() as usize / 8;
+        exact = end < 2 * WORD;
+        digits |= values << 8 & AFTER[whole] & !AFTER[if exact { end - 1 } else { end }];
     }
-    let after = u128::MAX >> (8 * whole);
-    let (mut digits, mut end) = (values & !after, whole);
-    if number.get(whole as usize) == Some(&b'.') {
-        end = (others & (after >> 8)).leading_zeros() / 8;
-        let fraction = values << 8 & after;
-        digits |= if end == LENGTH { fraction } else { fraction & !(u128::MAX >> (8 * end - 8)) };
-    }
-    let exact = end < LENGTH;
-    let code = ZERO | u128::from(whole) << 120 | digits >> 8;
+    let code = ZERO | (whole as u128) << 120 | digits >> 8;
     let is_negative = unsigned.is_some() && (digits != 0 || !exact && !Leading::read(number).is_zero);
     Coded {
         code: if is_negative { !code } else { code },
         exact,
-        rest: exact.then(|| &number[(end as usize).min(number.len())..]),
+        rest: exact.then(|| &number[end.min(number.len())..]),
     }
+}
+
+const EACH: u128 = u128::MAX / 0xff;
+/// The bytes of a word.
+const WORD: usize = size_of::<u64>();
+/// The bits after each number of bytes.
+static AFTER: [u128; 2 * WORD + 1] = {
+    let mut after = [0; 2 * WORD + 1];
+    let mut bytes = 0;
+    while bytes < 2 * WORD {
+        after[bytes] = u128::MAX >> (8 * bytes);
+        bytes += 1;
+    }
+    after
+};
+
+/// The high bit of each byte tells whether it is more than 9.
+#[inline]
+fn others(values: u64) -> u64 {
+    const EACH: u64 = u64::MAX / 0xff;
+    (((values & (EACH * 0x7f)) + EACH * (0x7f - 9)) | values) & (EACH << 7)
+}
+
+/// The number of bytes before the first that is more than 9. The first byte is the highest.
+#[inline]
+fn digits_before(others: u64) -> usize {
+    others.leading_zeros() as usize / 8
 }
 
 /// The code of a number with at least 16 integer digits.
@@ -300,9 +326,7 @@ pub fn read_digits(text: &[u8], mut value: u64) -> (usize, u64) {
 fn read_word(word: u64) -> (usize, u64) {
     const EACH: u64 = u64::MAX / 0xff;
     let values = word ^ (EACH * b'0' as u64);
-    // The high bit of each byte tells whether it is more than 9.
-    let others = (((values & (EACH * 0x7f)) + EACH * (0x7f - 9)) | values) & (EACH * 0x80);
-    let count = (others.trailing_zeros() / 8) as usize;
+    let count = (others(values).trailing_zeros() / 8) as usize;
     // The digits move to the end, after zeros.
     let digits = if count == 0 { 0 } else { values << (64 - 8 * count) };
     let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
