@@ -1,11 +1,16 @@
-//! How many threads to use for a sort.
+//! How many threads to use for a sort, and their start.
 
 use std::num::NonZeroUsize;
-use std::thread;
+use std::thread::{self, Scope, ScopedJoinHandle};
+use std::{io, ptr};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use crate::failure::Failure;
+
+/// The address space that starting a thread takes: the stack that std gives it, and more than the one on which it handles signals.
+const STACK: usize = (2 << 20) + (256 << 10);
 
 /// Starting and joining a thread takes longer than sorting this many bytes.
 const BYTES_A_THREAD: u64 = 512 << 10;
@@ -25,6 +30,7 @@ pub fn of_use(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> usize {
 /// Starts the global thread pool with [`of_use`] threads.
 pub fn start(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> Result<(), Failure> {
     let threads = of_use(asked, bytes);
+    ensure_room(threads).map_err(Failure::threads(threads))?;
     ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(Failure::threads(threads))
 }
 
@@ -40,5 +46,25 @@ pub fn start_with_this(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> Resul
 /// A thread pool with [`of_use`] threads.
 pub fn pool(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> Result<ThreadPool, Failure> {
     let threads = of_use(asked, bytes);
+    ensure_room(threads).map_err(Failure::threads(threads))?;
     ThreadPoolBuilder::new().num_threads(threads).build().map_err(Failure::threads(threads))
+}
+
+/// Starts a thread in a scope, if there is memory for it.
+pub fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> io::Result<ScopedJoinHandle<'scope, T>> {
+    ensure_room(1)?;
+    thread::Builder::new().spawn_scoped(scope, work)
+}
+
+/// Fails unless there is memory to start so many threads.
+///
+/// If a thread gets its stack, but not the one on which it handles signals, std aborts the process.
+fn ensure_room(threads: usize) -> io::Result<()> {
+    let (bytes, access) = (threads * STACK, ProtFlags::READ | ProtFlags::WRITE);
+    // SAFETY: this makes a mapping of its own and removes it, and nothing uses it in between.
+    unsafe { munmap(mmap_anonymous(ptr::null_mut(), bytes, access, MapFlags::PRIVATE)?, bytes)? };
+    Ok(())
 }

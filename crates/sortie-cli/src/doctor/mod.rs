@@ -24,7 +24,7 @@ use sortie_device::Error::OutOfMemory;
 use sortie_device::cuda;
 
 use crate::failure::Failure;
-use crate::print;
+use crate::{print, threads};
 use cases::Case;
 
 /// Compares every kind of sort that a GPU can do, on each GPU and then on all of them together. Prints a line for
@@ -110,8 +110,7 @@ fn compare(cases: Vec<Case>, board: Board) -> Result<Board, Failure> {
     thread::scope(|scope| {
         // This thread runs cases too, so it suffices if no other can be started.
         let others = thread::available_parallelism().map_or(1, NonZeroUsize::get) - 1;
-        let others: Vec<_> =
-            (0..others).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
+        let others: Vec<_> = (0..others).map_while(|_| threads::spawn(scope, work).ok()).collect();
         let own = work();
         others.into_iter().fold(own, |result, other| result.and(other.join().expect("no case panics")))
     })?;

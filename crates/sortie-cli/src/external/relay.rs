@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::{mem, thread};
 
 use crate::failure::Failure;
+use crate::threads;
 
 /// The source, the target, and the first failure.
 struct Course<F, W> {
@@ -56,9 +57,9 @@ pub fn relay<F: Send, W: Send, B: Default>(
             }
         }
     };
-    thread::scope(|threads| {
+    thread::scope(|scope| {
         for _ in 1..runners {
-            if let Err(error) = thread::Builder::new().spawn_scoped(threads, runner) {
+            if let Err(error) = threads::spawn(scope, runner) {
                 course.failure.lock().expect(PANICKED).get_or_insert(Failure::threads(1)(error));
             }
         }

@@ -16,6 +16,7 @@ use crate::external::{Content, Cursor, Order, Part, Sink, merge_cursors};
 use crate::failure::Failure;
 use crate::memory::{append, room};
 use crate::order::Code;
+use crate::threads;
 
 /// The size of the blocks that are sent to the writing thread.
 const BLOCK: usize = 1 << 20;
@@ -137,7 +138,7 @@ fn write_beside(
     merge: impl FnOnce(&mut Blocks) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let whole = job.debug.then_some(job.terminator);
-    thread::scope(|threads| {
+    thread::scope(|scope| {
         // One block is written while another is filled. No block is queued between them.
         let (full, to_write) = mpsc::sync_channel::<Vec<u8>>(0);
         let (written, empty) = mpsc::channel();
@@ -152,7 +153,7 @@ fn write_beside(
                 Ok(())
             })
         };
-        let writer = thread::Builder::new().spawn_scoped(threads, write).map_err(Failure::threads(1))?;
+        let writer = threads::spawn(scope, write).map_err(Failure::threads(1))?;
         let mut blocks = Blocks { block: room(BLOCK)?, whole, full, empty };
         let merged = merge(&mut blocks);
         blocks.end();

@@ -60,8 +60,8 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
                 })
             })
         };
-        thread::Builder::new().spawn_scoped(scope, read).map_err(Failure::threads(2))?;
-        thread::Builder::new().spawn_scoped(scope, parse).map_err(Failure::threads(1))?;
+        threads::spawn(scope, read).map_err(Failure::threads(2))?;
+        threads::spawn(scope, parse).map_err(Failure::threads(1))?;
         sort(args, to_sort.iter(), &mut writer, &ledger)
     })?;
     if args.resources.explain {
