@@ -64,7 +64,7 @@ pub struct Resources {
     /// Tasks that run at once; as many as there are cores by default.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub tasks: Option<u16>,
-    /// Memory of the process, in MiB; by default its tasks share 70% of the machine's.
+    /// Memory for the process, in MiB; by default its tasks share 70% of the machine's.
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
     pub memory: Option<u64>,
     /// Folder for shuffle and spill files; that for temporary files by default.

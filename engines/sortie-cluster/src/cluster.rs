@@ -114,7 +114,7 @@ const PROCESS_MEMORY: u64 = 64 << 20;
 /// Memory of a task that no pool counts: pages of Parquet that it decodes and encodes, and rows on their way.
 const TASK_MEMORY: u64 = 96 << 20;
 
-/// How many bytes the memory pools of all tasks get, if the process is to take no more than its options say.
+/// How many bytes the memory pools of all tasks get, of the memory that is given to the process.
 pub fn pooled_memory(resources: &Resources) -> Result<Option<u64>> {
     let Some(memory) = resources.memory.map(|mib| mib << 20) else { return Ok(None) };
     let others = PROCESS_MEMORY + TASK_MEMORY * tasks_at_once(resources)? as u64;
