@@ -470,7 +470,7 @@ fn of_arrow_data<'py>(
     let rows = batches.batches.iter().map(RecordBatch::num_rows).sum();
     let sorted = run(py, options, rows, columns.bytes(), || {
         let (order, report) = columns::indices(&columns, rows, options, 0)?;
-        // What is in order stays as it is, unless one batch is to be made of several.
+        // Rows that are in order are not copied, unless several batches must become one.
         let moves = !order.values().is_sorted() || *one && batches.batches.len() > 1;
         Ok((if moves { batches.taken(&order)? } else { batches.batches.clone() }, report))
     })?;

@@ -126,7 +126,7 @@ fn shared<'py>(tensor: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         // It may have no address.
         return array::empty(dtype, &memory.shape);
     }
-    // SAFETY: torch says that elements of this type lie there, and the capsule keeps them.
+    // SAFETY: torch states that this memory holds elements of this type, and the capsule keeps it allocated.
     unsafe { array::over(memory.address as usize, dtype, &memory.shape, &strides, capsule) }
 }
 

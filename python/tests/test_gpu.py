@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pytest
 import sortie
+import tensors
 
 if len(sortie.devices()) == 1:
     pytest.skip("this machine has no GPU that works", allow_module_level=True)
@@ -29,17 +30,6 @@ def cupy():
 TORCH = ["uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "bool"]
 
 
-def numbers(torch, name, shape):
-    a = torch.randint(-100, 100, shape, device="cuda")
-    dtype = getattr(torch, name)
-    if dtype.is_floating_point:
-        a = a.to(dtype) / 4
-        a[a == 3] = float("nan")
-        a[a == 4] = -0.0
-        return a
-    return (a > 0) if name == "bool" else a.to(dtype)
-
-
 def equal(torch, a, b):
     """Whether tensors are equal, NaNs included."""
     a, b = a.double() if a.is_floating_point() else a, b.double() if b.is_floating_point() else b
@@ -50,7 +40,7 @@ def equal(torch, a, b):
 @pytest.mark.parametrize("shape", [(1,), (1000,), (300_000,), (50, 1000), (7, 3, 33), (0,), (4, 0)], ids=str)
 @pytest.mark.parametrize("descending", [False, True])
 def test_torch(torch, name, shape, descending):
-    a = numbers(torch, name, shape)
+    a = tensors.numbers(torch, name, shape, "cuda")
     for axis in range(-1, len(shape)):
         # torch puts NaNs first in descending order.
         want = a.clone()
@@ -208,7 +198,7 @@ NETWORK = [("network, as the scratch does not fit", "cuda")]
 @pytest.mark.parametrize("descending", [False, True])
 def test_torch_without_room_for_the_scratch(torch, name, descending):
     """A tensor of 71 GB on a GPU of 80 GB raised torch's OutOfMemoryError, though a network needs no scratch."""
-    host = numbers(torch, name, (40_000_003,)).cpu()
+    host = tensors.numbers(torch, name, (40_000_003,), "cuda").cpu()
     # No tensor may lie in a larger block that torch keeps, whose rest would be room.
     torch.cuda.empty_cache()
     a, before = host.cuda(), host.cuda()
@@ -276,7 +266,7 @@ def test_torch_learns_of_a_sort_in_place(torch):
 
 @pytest.mark.parametrize("name", TORCH)
 def test_torch_on_the_gpu_as_on_the_host(torch, name):
-    a = numbers(torch, name, (300_000,))
+    a = tensors.numbers(torch, name, (300_000,), "cuda")
     assert equal(torch, sortie.sort(a).cpu(), sortie.sort(a.cpu()))
     assert torch.equal(sortie.argsort(a).cpu(), sortie.argsort(a.cpu()))
 

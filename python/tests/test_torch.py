@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 import sortie
+import tensors
 
 if "torch" in os.environ.get("SORTIE_REQUIRE", "").split(","):
     import torch
@@ -14,18 +15,6 @@ else:
 INTEGERS = ["uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64"]
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 SHAPES = [(1,), (1000,), (70_000,), (50, 100), (7, 3, 33), (0,), (4, 0)]
-
-
-def numbers(name, shape):
-    torch.manual_seed(7)
-    a = torch.randint(-100, 100, shape)
-    dtype = getattr(torch, name)
-    if dtype.is_floating_point:
-        a = a.to(dtype) / 4
-        a[a == 3] = float("nan")
-        a[a == 4] = -0.0
-        return a
-    return (a > 0) if name == "bool" else a.to(dtype)
 
 
 def comparable(a):
@@ -54,7 +43,8 @@ def expected(a, axis, descending):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("descending", [False, True])
 def test_every_type(name, shape, descending):
-    a = numbers(name, shape)
+    torch.manual_seed(7)
+    a = tensors.numbers(torch, name, shape, "cpu")
     before = a.clone()
     for axis in range(-1, len(shape)):
         want, indices = expected(a, axis, descending)
