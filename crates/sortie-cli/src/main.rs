@@ -133,13 +133,13 @@ fn tell(line: &[u8]) -> bool {
     written.is_ok()
 }
 
-/// Whether a warning could not be printed.
-static WARNING_LOST: AtomicBool = AtomicBool::new(false);
-
-/// Prints what may interest, but is no warning. If printing fails, nothing is amiss.
+/// Prints a note. If printing fails, the job has succeeded all the same.
 fn remark(line: &[u8]) {
     tell(line);
 }
+
+/// Whether a warning could not be printed.
+static WARNING_LOST: AtomicBool = AtomicBool::new(false);
 
 /// Prints a warning. If printing fails, the work goes on, and only the exit status tells, as in GNU sort.
 fn complain(line: &[u8]) {

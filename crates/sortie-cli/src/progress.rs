@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::threads;
+
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(100);
@@ -36,7 +38,8 @@ impl Progress {
             }
         };
         // If the thread cannot be started, no bar is shown.
-        let wait = thread::Builder::new().spawn(show).ok().map(|thread| (wait, thread));
+        let started = threads::ensure_room(1).and_then(|()| thread::Builder::new().spawn(show));
+        let wait = started.ok().map(|thread| (wait, thread));
         Progress { bar: Some(bar), wait }
     }
 

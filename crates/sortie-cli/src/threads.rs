@@ -9,7 +9,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use crate::failure::Failure;
 
-/// The address space that starting a thread takes: the stack that std gives it, and more than the one on which it handles signals.
+/// The address space that a thread takes at its start: the stack that std gives it, and more than its second stack, for signals.
 const STACK: usize = (2 << 20) + (256 << 10);
 
 /// Starting and joining a thread takes longer than sorting this many bytes.
@@ -50,7 +50,10 @@ pub fn pool(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> Result<ThreadPoo
     ThreadPoolBuilder::new().num_threads(threads).build().map_err(Failure::threads(threads))
 }
 
-/// Starts a thread in a scope, if there is memory for it.
+/// Starts a thread in a scope.
+///
+/// # Errors
+/// Those of std, and of [`ensure_room`].
 pub fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
@@ -59,10 +62,10 @@ pub fn spawn<'scope, T: Send + 'scope>(
     thread::Builder::new().spawn_scoped(scope, work)
 }
 
-/// Fails unless there is memory to start so many threads.
+/// Fails if memory is too short to start this many threads.
 ///
-/// If a thread gets its stack, but not the one on which it handles signals, std aborts the process.
-fn ensure_room(threads: usize) -> io::Result<()> {
+/// std aborts the process if a thread gets its own stack, but not a second one, on which it handles signals.
+pub fn ensure_room(threads: usize) -> io::Result<()> {
     let (bytes, access) = (threads * STACK, ProtFlags::READ | ProtFlags::WRITE);
     // SAFETY: this makes a mapping of its own and removes it, and nothing uses it in between.
     unsafe { munmap(mmap_anonymous(ptr::null_mut(), bytes, access, MapFlags::PRIVATE)?, bytes)? };

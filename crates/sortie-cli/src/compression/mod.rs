@@ -63,7 +63,7 @@ const UNREAD: [Unread; 2] = [
 
 /// File extensions that mean a format which is not written, and the format: the single files and archives of other
 /// compressors, and compressed archives of `tar`.
-const UNWRITTEN: [(&str, &str); 19] = [
+const UNWRITTEN: [(&str, &str); 18] = [
     ("Z", "compress"),
     ("zip", "zip"),
     ("zipx", "zip"),
@@ -79,7 +79,6 @@ const UNWRITTEN: [(&str, &str); 19] = [
     ("tb2", "tar and bzip2"),
     ("tbz", "tar and bzip2"),
     ("tbz2", "tar and bzip2"),
-    ("tlz", "tar and lzip or lzma"),
     ("txz", "tar and xz"),
     ("tzst", "tar and zstd"),
     ("tlz", "tar and lzma"),

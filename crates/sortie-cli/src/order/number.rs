@@ -142,7 +142,7 @@ fn coded(text: &[u8]) -> Coded<'_> {
     while let [b'0', after @ ..] = number {
         number = after;
     }
-    let values = first_bytes(number) ^ (EACH * b'0' as u128);
+    let values = first_bytes(number) ^ ZEROS;
     let [first, second] = [(values >> 64) as u64, values as u64];
     let whole = match (digits_before(others(first)), digits_before(others(second))) {
         (WORD, WORD) => return coded_long(values, number, unsigned.is_some()),
@@ -167,8 +167,9 @@ fn coded(text: &[u8]) -> Coded<'_> {
     }
 }
 
-const EACH: u128 = u128::MAX / 0xff;
-/// The bytes of a word.
+/// The digit 0 in each byte.
+const ZEROS: u128 = u128::MAX / 0xff * b'0' as u128;
+/// The number of bytes of a word.
 const WORD: usize = size_of::<u64>();
 /// The bits after each number of bytes.
 static AFTER: [u128; 2 * WORD + 1] = {
@@ -181,10 +182,12 @@ static AFTER: [u128; 2 * WORD + 1] = {
     after
 };
 
+/// 1 in each byte.
+const EACH: u64 = u64::MAX / 0xff;
+
 /// The high bit of each byte tells whether it is more than 9.
 #[inline]
 fn others(values: u64) -> u64 {
-    const EACH: u64 = u64::MAX / 0xff;
     (((values & (EACH * 0x7f)) + EACH * (0x7f - 9)) | values) & (EACH << 7)
 }
 
@@ -324,8 +327,7 @@ pub fn read_digits(text: &[u8], mut value: u64) -> (usize, u64) {
 /// The number of digits at the start of 8 characters, and their value. The first character is in the lowest byte.
 #[inline]
 fn read_word(word: u64) -> (usize, u64) {
-    const EACH: u64 = u64::MAX / 0xff;
-    let values = word ^ (EACH * b'0' as u64);
+    let values = word ^ ZEROS as u64;
     let count = (others(values).trailing_zeros() / 8) as usize;
     // The digits move to the end, after zeros.
     let digits = if count == 0 { 0 } else { values << (64 - 8 * count) };
