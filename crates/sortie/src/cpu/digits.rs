@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::lines::Lines;
 use super::scatter::Pointers;
 use super::{Job, counting};
-use crate::cpu::tuning::{DIGIT_LINES_FROM_BYTES, PAIRS_AT_ONCE};
+use crate::cpu::tuning::{DIGIT_LINES_FROM_BYTES, DIGITS_OF_16_FROM, FEW};
 use crate::key::{Bits, Transform};
 use crate::parallel;
 use crate::report::Work;
@@ -30,10 +30,15 @@ pub(crate) const fn are_narrow<B: Bits>() -> bool {
     B::WIDTH <= u16::BITS
 }
 
-/// Whether the indices of `n` keys are found by digits. Those of fewer keys are found at once, by ranks or words.
+/// Whether the indices of `n` keys are found by digits. Fewer keys are not worth the counters.
 pub(crate) fn applies<B: Bits>(n: usize, job: &Job) -> bool {
     let fits = || scratch(n, size_of::<B>()) as u64 <= job.budget.left();
-    job.way == CpuWay::Distribute && are_narrow::<B>() && n > PAIRS_AT_ONCE && fits()
+    job.way == CpuWay::Distribute && are_narrow::<B>() && n >= from(size_of::<B>()) && fits()
+}
+
+/// The least number of keys of `key` bytes whose indices are found by digits.
+pub(crate) const fn from(key: usize) -> usize {
+    if key == 1 { FEW } else { DIGITS_OF_16_FROM }
 }
 
 /// The scratch memory in bytes for the indices of `n` keys of `key` bytes.
@@ -54,16 +59,22 @@ pub(crate) fn argsort<B: Bits, I: Index>(
     report: &mut Report,
 ) -> Result<(), Error> {
     // Choosing the transform once, here, avoids a choice for every key.
-    if transform.is_integer() {
-        argsort_codes(keys, move |key| transform.encode_integer(key), indices, job, report)
-    } else {
-        argsort_codes(keys, move |key| transform.encode(key), indices, job, report)
+    match flip(transform) {
+        Some(flip) => argsort_codes(keys, |key| key, flip, indices, job, report),
+        None => argsort_codes(keys, move |key| transform.encode(key), B::ZERO, indices, job, report),
     }
+}
+
+/// The bits in which keys differ from their codes, if these are the same for all keys. Then keys have the digits of their codes in
+/// another order, and none needs to be encoded.
+fn flip<B: Bits>(transform: Transform<B>) -> Option<B> {
+    transform.is_integer().then(|| transform.encode_integer(B::ZERO))
 }
 
 fn argsort_codes<B: Bits, I: Index>(
     keys: &[B],
     code: impl Fn(B) -> B + Copy + Sync,
+    flip: B,
     indices: &mut [I],
     job: &Job,
     report: &mut Report,
@@ -71,15 +82,15 @@ fn argsort_codes<B: Bits, I: Index>(
     let n = keys.len();
     if B::WIDTH > u8::BITS {
         return if n <= 1 << NARROW_INDEX_BITS {
-            argsort_by_words::<B, u32, I>(keys, code, indices, job, report)
+            argsort_by_words::<B, u32, I>(keys, code, flip, indices, job, report)
         } else {
-            argsort_by_words::<B, u64, I>(keys, code, indices, job, report)
+            argsort_by_words::<B, u64, I>(keys, code, flip, indices, job, report)
         };
     }
     let (read, written) = (2 * size_of_val(keys), size_of_val(indices));
     report.phase_by_thread("finish", job.budget.threads, read, written, |work| {
         // SAFETY: the digit of an index is always the same.
-        unsafe { pass(move |i| code(keys[i]).low() as u8, I::from_usize, indices, work) };
+        unsafe { pass(move |i| code(keys[i]).low() as u8, lower(flip), I::from_usize, indices, work) };
     });
     Ok(())
 }
@@ -88,6 +99,7 @@ fn argsort_codes<B: Bits, I: Index>(
 fn argsort_by_words<B: Bits, W: Bits, I: Index>(
     keys: &[B],
     code: impl Fn(B) -> B + Copy + Sync,
+    flip: B,
     indices: &mut [I],
     job: &Job,
     report: &mut Report,
@@ -99,7 +111,7 @@ fn argsort_by_words<B: Bits, W: Bits, I: Index>(
         let word = move |i: usize| code(keys[i]).low() >> u8::BITS << index_bits | i as u64;
         let word = move |i| MaybeUninit::new(W::from_low(word(i)));
         // SAFETY: the digit of an index is always the same.
-        unsafe { pass(move |i| code(keys[i]).low() as u8, word, &mut words, work) };
+        unsafe { pass(move |i| code(keys[i]).low() as u8, lower(flip), word, &mut words, work) };
     });
     // SAFETY: all were just written.
     let words = unsafe { words.written() };
@@ -109,6 +121,7 @@ fn argsort_by_words<B: Bits, W: Bits, I: Index>(
         unsafe {
             pass(
                 move |i| (words[i].low() >> index_bits) as u8,
+                upper(flip),
                 move |i| I::from_usize(index(i) as usize),
                 indices,
                 work,
@@ -146,10 +159,9 @@ pub(crate) fn sort_pairs<B: Bits, V: Send>(
     report: &mut Report,
 ) -> Result<(), Error> {
     assert_eq!(keys.len(), payload.len());
-    if transform.is_integer() {
-        move_payload(keys, move |key| transform.encode_integer(key), payload, job, report)?;
-    } else {
-        move_payload(keys, move |key| transform.encode(key), payload, job, report)?;
+    match flip(transform) {
+        Some(flip) => move_payload(keys, |key| key, flip, payload, job, report)?,
+        None => move_payload(keys, move |key| transform.encode(key), B::ZERO, payload, job, report)?,
     }
     let bytes = size_of_val(keys);
     report.phase_of_one("finish", bytes, bytes, || counting::sort(keys, transform));
@@ -160,6 +172,7 @@ pub(crate) fn sort_pairs<B: Bits, V: Send>(
 fn move_payload<B: Bits, V: Send>(
     keys: &[B],
     code: impl Fn(B) -> B + Copy + Sync,
+    flip: B,
     payload: &mut [V],
     job: &Job,
     report: &mut Report,
@@ -173,7 +186,9 @@ fn move_payload<B: Bits, V: Send>(
             let source = Pointers::of(payload);
             // SAFETY: each payload is moved to scratch memory once, and back into the slice below. Nothing in between
             // panics. The digit of an index is always the same.
-            unsafe { pass(low, move |i| MaybeUninit::new(source.at(i).read()), &mut sorted, work) };
+            unsafe {
+                pass(low, lower(flip), move |i| MaybeUninit::new(source.at(i).read()), &mut sorted, work)
+            };
             let part = n.div_ceil(work.threads());
             parallel::for_each(
                 threads,
@@ -199,7 +214,7 @@ fn move_payload<B: Bits, V: Send>(
             MaybeUninit::new(Item { digit, payload })
         };
         // SAFETY: the digit of an index is always the same.
-        unsafe { pass(low, item, &mut items, work) };
+        unsafe { pass(low, lower(flip), item, &mut items, work) };
     });
     report.phase_by_thread("finish", threads, 2 * size_of_val(&*items), moved, |work| {
         let items = Pointers::of(&mut items);
@@ -213,6 +228,7 @@ fn move_payload<B: Bits, V: Send>(
         unsafe {
             pass(
                 move |i| (*item(i)).digit,
+                upper(flip),
                 move |i| (&raw const (*item(i)).payload).read_unaligned(),
                 payload,
                 work,
@@ -222,7 +238,15 @@ fn move_payload<B: Bits, V: Send>(
     Ok(())
 }
 
-/// Writes `item(i)` for each index `i` of `to`, in the order of `digit(i)`. Stable. Drops nothing.
+fn lower<B: Bits>(bits: B) -> u8 {
+    bits.low() as u8
+}
+
+fn upper<B: Bits>(bits: B) -> u8 {
+    (bits.low() >> u8::BITS) as u8
+}
+
+/// Writes `item(i)` for each index `i` of `to`, in the order of `digit(i) ^ flip`. Stable. Drops nothing.
 ///
 /// The closures hold what they use by value, and are copied to each task. Through a reference they would load it again for
 /// every item, because the compiler cannot tell that a store to `to` does not change it.
@@ -231,6 +255,7 @@ fn move_payload<B: Bits, V: Send>(
 /// `digit` returns the same for the same index.
 unsafe fn pass<T: Send>(
     digit: impl Fn(usize) -> u8 + Copy + Sync,
+    flip: u8,
     item: impl Fn(usize) -> T + Copy + Sync,
     to: &mut [T],
     work: &Work,
@@ -241,9 +266,9 @@ unsafe fn pass<T: Send>(
     let mut starts = parallel::map(threads, stripes.clone(), |stripe| work.task(|| count(stripe, digit)));
     // Turns the counts of each stripe into its start in each bucket.
     let mut sum = 0;
-    for bucket in 0..DIGITS {
+    for code in 0..=u8::MAX {
         for counts in &mut starts {
-            sum += std::mem::replace(&mut counts[bucket], sum);
+            sum += std::mem::replace(&mut counts[usize::from(code ^ flip)], sum);
         }
     }
     let by_lines = size_of_val(to) >= DIGIT_LINES_FROM_BYTES;
@@ -288,9 +313,13 @@ unsafe fn move_stripe<T>(
 /// The number of indices with each digit.
 fn count(range: Range<usize>, digit: impl Fn(usize) -> u8) -> [usize; DIGITS] {
     let mut counts = [[0; DIGITS]; TABLES];
-    for i in range {
-        counts[i % TABLES][usize::from(digit(i))] += 1;
+    let rest = range.end - range.len() % TABLES..range.end;
+    for first in (range.start..rest.start).step_by(TABLES) {
+        for (table, counts) in counts.iter_mut().enumerate() {
+            counts[usize::from(digit(first + table))] += 1;
+        }
     }
+    rest.for_each(|i| counts[0][usize::from(digit(i))] += 1);
     std::array::from_fn(|digit| counts.iter().map(|counts| counts[digit]).sum())
 }
 
@@ -306,7 +335,7 @@ mod tests {
     #[test]
     fn indices_are_those_of_a_stable_sort() {
         let mut random = fastrand::Rng::with_seed(1);
-        for n in [1025, PAIRS_AT_ONCE + 1, 3 * ITEMS_A_TASK + 1] {
+        for n in [FEW, from(2), 3 * ITEMS_A_TASK + 1, DIGIT_LINES_FROM_BYTES / size_of::<u32>() + 1] {
             let keys: Vec<u16> = (0..n).map(|_| random.u16(..)).collect();
             let mut expected: Vec<u32> = (0..n as u32).collect();
             expected.sort_by_key(|&i| keys[i as usize]);
@@ -315,13 +344,42 @@ mod tests {
                 let mut indices = vec![0u32; n];
                 let report = sorter.argsort(&keys, &mut indices).unwrap();
                 assert!(indices == expected, "{n} keys by {threads} threads");
-                assert!(n <= PAIRS_AT_ONCE || report.scratch_peak == scratch(n, 2) as u64);
+                assert!(n < from(2) || report.scratch_peak == scratch(n, 2) as u64);
             }
             let mut indices = vec![0u32; n];
             let job = Job { way: CpuWay::Distribute, stable: true, budget: Budget::of_threads(1) };
             let report = &mut Report::default();
-            argsort_by_words::<u16, u64, u32>(&keys, |key| key, &mut indices, &job, report).unwrap();
+            argsort_by_words::<u16, u64, u32>(&keys, |key| key, 0, &mut indices, &job, report).unwrap();
             assert!(indices == expected, "{n} keys by wide words");
+        }
+    }
+
+    /// Signed and descending keys have the digits of their codes in another order.
+    #[test]
+    fn flipped_digits_give_the_order_of_the_codes() {
+        fn check<K: crate::Key + Ord + Copy>(keys: &[K]) {
+            for descending in [false, true] {
+                let mut expected: Vec<usize> = (0..keys.len()).collect();
+                expected.sort_by(|&a, &b| {
+                    let order = keys[a].cmp(&keys[b]);
+                    if descending { order.reverse() } else { order }
+                });
+                let sorter = Sorter::builder().threads(2).descending(descending).build().unwrap();
+                let mut indices = vec![0usize; keys.len()];
+                sorter.argsort(keys, &mut indices).unwrap();
+                assert!(indices == expected);
+                let (mut sorted, mut payload) = (keys.to_vec(), (0..keys.len()).collect::<Vec<_>>());
+                sorter.sort_pairs(&mut sorted, &mut payload).unwrap();
+                assert!(payload == expected);
+                assert!(sorted.iter().zip(expected).all(|(key, i)| *key == keys[i]));
+            }
+        }
+        let mut random = fastrand::Rng::with_seed(2);
+        for n in [FEW + 1, from(2) + 1, 3 * ITEMS_A_TASK + 1] {
+            check(&(0..n).map(|_| random.i8(..)).collect::<Vec<_>>());
+            check(&(0..n).map(|_| random.u8(..)).collect::<Vec<_>>());
+            check(&(0..n).map(|_| random.i16(..)).collect::<Vec<_>>());
+            check(&(0..n).map(|_| random.u16(..)).collect::<Vec<_>>());
         }
     }
 }

@@ -136,9 +136,9 @@ fn counters(request: &Request) -> Count {
     })
 }
 
-/// For an argsort of many narrow keys by digits, if the limit allows it.
+/// For an argsort of narrow keys by digits, if the limit allows it.
 fn by_digits(n: Count, key: usize, request: &Request) -> Count {
-    if key > size_of::<u16>() || n.0 <= PAIRS_AT_ONCE as u64 {
+    if key > size_of::<u16>() || n.0 < digits::from(key) as u64 {
         return count(0);
     }
     count(digits::scratch(n.0 as usize, key)).min(Saturating(request.budget.left()))
