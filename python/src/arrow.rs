@@ -20,7 +20,7 @@ use crate::buffer::Buffer;
 use crate::call::{caught, caught_attached};
 use crate::columns::{self, Columns};
 use crate::errors::{Failure, of_arrow};
-use crate::input::library;
+use crate::input::{has, library};
 use crate::kind::Kind;
 use crate::numbers::{Numbers, holding};
 use crate::options::{Options, Ordering};
@@ -46,7 +46,13 @@ impl Imported {
 /// Reads what an object exports.
 pub fn imported(object: &Bound<'_, PyAny>) -> PyResult<Imported> {
     let py = object.py();
-    let read = caught_attached(|| Ok(object.extract::<AnyArray>()?.into_chunked_array()?));
+    // `AnyArray` would first try to read a stream as something else.
+    let is_stream =
+        !has(object, intern!(py, "__arrow_c_array__"))? && has(object, intern!(py, "__arrow_c_stream__"))?;
+    let read = caught_attached(|| match is_stream {
+        true => object.extract::<PyChunkedArray>(),
+        false => Ok(object.extract::<AnyArray>()?.into_chunked_array()?),
+    });
     let (chunks, field) = read.map_err(|error| unreadable(object, error))?.into_inner();
     let categories = categories(py, &chunks, &field)?;
     let values = caught(py, || Ok(chunks::join(&chunks, field.data_type())?))?;

@@ -5,7 +5,7 @@ use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyType, PyTypeMethods};
+use pyo3::types::{IntoPyDict, PyString, PyType, PyTypeMethods};
 use sortie::Report;
 
 use crate::array::{self, Array};
@@ -36,9 +36,7 @@ impl<'py> Input<'py> {
         }
         let (is_arrow, library) = (is_arrow(object)?, library(object)?);
         let is_pandas = library == "pandas";
-        if (is_pandas || is_arrow && library == "polars")
-            && object.hasattr(intern!(object.py(), "columns"))?
-        {
+        if (is_pandas || is_arrow && library == "polars") && has(object, intern!(object.py(), "columns"))? {
             return Err(PyTypeError::new_err("a table is sorted by its columns, with sortie.sort_by"));
         }
         if is_arrow && library == "polars" || is_pandas && pandas::is_column(object)? {
@@ -160,8 +158,15 @@ pub fn refused(what: &str, input: &Input<'_>) -> PyErr {
 /// Whether an object exports an Arrow array.
 fn is_arrow(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
-    Ok(object.hasattr(intern!(py, "__arrow_c_array__"))?
-        || object.hasattr(intern!(py, "__arrow_c_stream__"))?)
+    Ok(has(object, intern!(py, "__arrow_c_array__"))? || has(object, intern!(py, "__arrow_c_stream__"))?)
+}
+
+/// Whether an object has an attribute. Those of pandas and polars look so long for one that they lack that their types are asked.
+pub fn has(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<bool> {
+    match library(object)?.as_str() {
+        "pandas" | "polars" => object.get_type().hasattr(name),
+        _ => object.hasattr(name),
+    }
 }
 
 /// The packages whose objects are made anew from sorted data. Types that derive from theirs are theirs, too.
@@ -189,8 +194,8 @@ fn package(class: &Bound<'_, PyType>) -> PyResult<String> {
 /// Whether an object is a query of polars that has not run.
 pub fn is_lazy(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(library(object)? == "polars"
-        && object.hasattr(intern!(object.py(), "collect_schema"))?
-        && object.hasattr(intern!(object.py(), "collect"))?)
+        && has(object, intern!(object.py(), "collect_schema"))?
+        && has(object, intern!(object.py(), "collect"))?)
 }
 
 /// The error for such a query.
@@ -203,14 +208,11 @@ pub fn lazy() -> PyErr {
 pub fn picked<'py>(object: &Bound<'py, PyAny>, indices: &Array<'py>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     match library(object)?.as_str() {
-        "pandas" if !object.hasattr(intern!(py, "iloc"))? => {
-            object.call_method1(intern!(py, "take"), (indices,))
-        }
-        "pandas" if in_order(indices) && copies_on_write(py)? => {
+        "pandas" if has(object, intern!(py, "iloc"))? && in_order(indices) && copies_on_write(py)? => {
             let shallow = [("deep", false)].into_py_dict(py)?;
             object.call_method(intern!(py, "copy"), (), Some(&shallow))
         }
-        "pandas" => object.getattr(intern!(py, "iloc"))?.get_item(indices),
+        "pandas" => object.call_method1(intern!(py, "take"), (indices,)),
         "polars" if in_order(indices) => object.call_method0(intern!(py, "clone")),
         "polars" => {
             // What polars itself would make of them, without its questions.
