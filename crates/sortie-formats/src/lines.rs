@@ -170,7 +170,7 @@ impl<R: Read> LineReader<R> {
         }
         if self.unread.end == self.buffer.len() {
             // Grows by a part only, because a line that needs this may already take a large part of memory.
-            let more = if self.buffer.is_empty() { self.capacity } else { self.buffer.len() / 4 + 1 };
+            let more = if self.buffer.is_empty() { self.capacity } else { self.buffer.len() / 8 + 1 };
             self.buffer.try_reserve_exact(more).map_err(|_| {
                 let megabytes = (self.buffer.len() + more).div_ceil(1 << 20);
                 io::Error::new(io::ErrorKind::OutOfMemory, format!("a line needs {megabytes} MiB of memory"))

@@ -172,6 +172,11 @@ impl Gather {
         items.iter().map(|item| self.length(item)).sum()
     }
 
+    /// The bytes of the items that are copied before they are written: those shorter than a window.
+    pub fn copied<'a, T: Item<'a>>(&self, items: &[T]) -> usize {
+        items.iter().map(|item| self.length(item)).filter(|&length| length < self.window).sum()
+    }
+
     /// The bytes of the items that are written.
     pub fn written<'a, T: Item<'a>>(&self, items: &[T]) -> usize {
         let written = (0..items.len()).filter(|&place| self.is_written(items, place));

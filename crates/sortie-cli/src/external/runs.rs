@@ -239,23 +239,27 @@ impl Read for Consumed {
 }
 
 impl Read for Checked {
-    /// Reads a block directly into `into` if it has room for a whole one.
+    /// Reads whole blocks directly into `into` if it has room for any.
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.taken == self.read.len() {
-            let length = self.left.min(self.block as u64) as usize;
-            if length == 0 {
+            if self.left == 0 {
                 return self.source.end().map(|()| 0);
             }
-            if let Some(whole) = into.get_mut(..length) {
-                self.block(whole)?;
-                return Ok(length);
+            let whole = match usize::try_from(self.left) {
+                Ok(left) if left <= into.len() => left,
+                _ => into.len() - into.len() % self.block,
+            };
+            if whole > 0 {
+                self.blocks(&mut into[..whole])?;
+                return Ok(whole);
             }
+            let length = self.left.min(self.block as u64) as usize;
             self.taken = 0;
             let mut read = std::mem::take(&mut self.read);
             read.try_reserve_exact(length.saturating_sub(read.len()))
                 .map_err(|_| shortage::while_reading(length as u64))?;
             read.resize(length, 0);
-            self.block(&mut read)?;
+            self.blocks(&mut read)?;
             self.read = read;
         }
         let rest = &self.read[self.taken..];
@@ -267,16 +271,18 @@ impl Read for Checked {
 }
 
 impl Checked {
-    /// Reads and checks the next block.
-    fn block(&mut self, block: &mut [u8]) -> io::Result<()> {
-        self.source.read_exact(block).map_err(|error| match error.kind() {
+    /// Reads and checks the next blocks.
+    fn blocks(&mut self, blocks: &mut [u8]) -> io::Result<()> {
+        self.source.read_exact(blocks).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => damaged("it is cut short"),
             _ => error,
         })?;
-        if self.sums.next() != Some(crc32fast::hash(block)) {
-            return Err(damaged("the data read is not the data that was written"));
+        for block in blocks.chunks(self.block) {
+            if self.sums.next() != Some(crc32fast::hash(block)) {
+                return Err(damaged("the data read is not the data that was written"));
+            }
         }
-        self.left -= block.len() as u64;
+        self.left -= blocks.len() as u64;
         Ok(())
     }
 }

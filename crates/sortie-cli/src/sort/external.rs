@@ -9,6 +9,7 @@ use sortie_formats::lines;
 use super::cost::Cost;
 use super::input::Input;
 use super::items::Lines;
+use super::text::Text;
 use super::{LineSort, merge, windows};
 use crate::external::{Format, Inputs, Part, Share, Sink, Sorted};
 use crate::failure::Failure;
@@ -18,12 +19,14 @@ use crate::shortage;
 /// The maximum number of bytes to read between two checks of whether the text fits in memory. If all of them are empty lines,
 /// their sort needs 12 MB more, or about 30 MB with keys.
 const PIECE: u64 = 256 << 10;
-/// The memory for lines in a merge by keys, if the budget is smaller.
-const LEAST_MERGED: u64 = 24 << 20;
+/// The memory for long lines with keys, which a merge holds whole, if the budget is smaller.
+const LEAST_LONG: u64 = 28 << 20;
+/// Lines are long if one takes this part of the budget.
+const FEW: u64 = 8;
 
 impl Format for LineSort {
     type Feed = Feed;
-    type Stretch = [Vec<u8>; 1];
+    type Stretch = Text;
 
     const RUNS_AT_ONCE: usize = 64;
 
@@ -40,19 +43,19 @@ impl Format for LineSort {
         Ok(may_fit)
     }
 
-    fn fill(&self, [text]: &mut [Vec<u8>; 1], feed: &mut Feed, share: Share<'_>) -> Result<bool, Failure> {
+    fn fill(&self, text: &mut Text, feed: &mut Feed, share: Share<'_>) -> Result<bool, Failure> {
         let ended = feed.fill(text, share, self)?;
-        self.start_threads(ended.then(|| self.work(text)))?;
+        self.start_threads(ended.then(|| self.work(&text.bytes)))?;
         Ok(ended)
     }
 
     fn sort(
         &self,
-        texts: &mut [Vec<u8>; 1],
+        text: &mut Text,
         then: impl FnOnce(Sorted<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let bytes = texts[0].len();
-        Lines::of(texts, self).sort(self, |lines| {
+        let bytes = text.bytes.len();
+        Lines::of_text(text).sort(self, |lines| {
             let longest = self.longest.fetch_max(lines.longest(), Relaxed).max(lines.longest());
             then(Sorted {
                 bytes,
@@ -79,8 +82,21 @@ impl LineSort {
     fn merged_at_once(&self, longest: usize) -> usize {
         match self.order.plain() {
             Some(_) => usize::MAX,
-            None => (self.budget.max(LEAST_MERGED) / longest.max(1) as u64) as usize,
+            None => (self.budget.max(LEAST_LONG) / longest.max(1) as u64) as usize,
         }
+    }
+
+    /// Whether lines up to this length would make runs of few lines, of which a merge could hold few at a time.
+    fn are_long(&self, longest: usize) -> bool {
+        self.order.plain().is_none() && FEW * longest as u64 > self.budget
+    }
+
+    /// The bytes of memory for a stretch with a line of this length. A line longer than the budget is in memory anyway, and more lines
+    /// beside it often spare a run.
+    fn room(&self, longest: usize) -> u64 {
+        let room = if self.are_long(longest) { self.budget.max(LEAST_LONG) } else { self.budget };
+        let longest = longest as u64;
+        if longest > self.budget { room.max(longest + longest / 5) } else { room }
     }
 }
 
@@ -89,11 +105,13 @@ pub struct Feed {
     inputs: Inputs<Box<dyn Read + Send>>,
     /// Text that was read but not returned yet: the start of a line, or the first lines.
     rest: Vec<u8>,
+    /// The bytes of it that are known to have no terminator.
+    searched: usize,
 }
 
 impl Feed {
     pub fn new(inputs: Vec<Input>) -> Feed {
-        Feed { inputs: Inputs::new(inputs), rest: Vec::new() }
+        Feed { inputs: Inputs::new(inputs), rest: Vec::new(), searched: 0 }
     }
 
     /// An estimate, from the first lines, of the memory that sorting all `size` bytes of text at once needs.
@@ -109,35 +127,37 @@ impl Feed {
 
     /// Replaces `text` by the next lines: at least one, and as many as fit in their share of the budget. Returns whether they are
     /// the last.
-    fn fill(&mut self, text: &mut Vec<u8>, share: Share<'_>, job: &LineSort) -> Result<bool, Failure> {
+    fn fill(&mut self, text: &mut Text, share: Share<'_>, job: &LineSort) -> Result<bool, Failure> {
         let start = Instant::now();
-        let runners = share.runners as u64;
-        let mut exceeds = false;
-        text.clear();
-        append(text, &std::mem::take(&mut self.rest))?;
-        let (mut cost, mut lines_read, mut counted) = (Cost::default(), 0, 0);
+        let (mut runners, mut is_alone) = (share.runners as u64, false);
+        text.clear(std::mem::take(&mut self.searched));
+        append(&mut text.bytes, &std::mem::take(&mut self.rest))?;
+        let (mut cost, mut counted) = (Cost::default(), 0);
         let ended = loop {
-            let new = &text[counted..];
-            let count = lines::count(new, job.terminator);
-            lines_read += count;
-            cost.add(&job.order, count, new, job.terminator)?;
-            counted = text.len();
-            let is_full = runners * text.len() as u64 + runners.min(2) * cost.bytes() >= job.budget;
-            if is_full && lines_read > 0 {
-                let end = memchr::memrchr(job.terminator, text).map_or(0, |at| at + 1);
-                append(&mut self.rest, &text[end..])?;
-                text.truncate(end);
+            let count = text.search(job.terminator);
+            cost.add(&job.order, count, &text.bytes[counted..], job.terminator)?;
+            counted = text.bytes.len();
+            let taken = |runners: u64| runners * counted as u64 + runners.min(2) * cost.bytes();
+            if !is_alone
+                && taken(runners) >= job.budget
+                && (text.lines() == 0 || job.are_long(text.longest()))
+            {
+                share.exceed();
+                (runners, is_alone) = (1, true);
+            }
+            // A second line of such a length might not fit beside the first.
+            let is_second = || text.longest() as u64 > job.budget && text.rest().len() as u64 > PIECE;
+            if text.lines() > 0 && (taken(runners) >= job.room(text.longest()) || is_second()) {
+                append(&mut self.rest, text.rest())?;
+                self.searched = self.rest.len();
+                text.drop_rest();
                 break self.rest.is_empty() && self.inputs.is_at_end();
             }
-            if is_full && !exceeds {
-                share.exceed();
-                exceeds = true;
-            }
-            if !self.read(text, job)? {
+            if !self.read(&mut text.bytes, job)? {
                 break true;
             }
         };
-        job.ledger.note("read", start.elapsed(), text.len(), 0);
+        job.ledger.note("read", start.elapsed(), text.bytes.len(), 0);
         Ok(ended)
     }
 

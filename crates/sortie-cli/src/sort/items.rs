@@ -11,14 +11,13 @@ use sortie_formats::lines;
 
 use super::alike::{self, Numbers};
 use super::cost::Cost;
+use super::text::{PART, Text};
 use super::{LineSort, numbers};
 use crate::external::{Item, Keyed, Sink};
 use crate::failure::Failure;
 use crate::memory::{filled, room};
 use crate::order::LineOrder;
 
-/// One thread splits a part of about this many bytes into lines.
-const PART: usize = 1 << 20;
 /// The keys of this many lines share one allocation. Fewer lines than this are encoded and ordered by one
 /// thread.
 pub const LINES_A_BLOCK: usize = 1 << 14;
@@ -69,8 +68,9 @@ impl Sorted<'_, '_> {
 }
 
 fn write<'a>(items: &[impl Item<'a>], job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
-    let gather = job.gather();
+    let mut gather = job.gather();
     let bytes = gather.bytes(items);
+    gather.alone |= gather.copied(items) < PART;
     job.ledger.timed("write", bytes, bytes, || gather.write(items, sink))
 }
 
@@ -86,6 +86,12 @@ impl<'a> Lines<'a> {
         } else {
             parts.par_iter().map(count).collect()
         };
+        Lines { parts, counts }
+    }
+
+    /// The lines of a text that was searched.
+    pub fn of_text(text: &'a Text) -> Self {
+        let (parts, counts) = text.parts().unzip();
         Lines { parts, counts }
     }
 
@@ -114,7 +120,7 @@ impl<'a> Lines<'a> {
             && let Some((mut numbers, decimals)) =
                 job.ledger.timed("parse", bytes, 0, || alike::read(&self, job))?
         {
-            job.ledger.absorb(sorter(job, descending)?.sort(&mut numbers)?);
+            job.ledger.absorb(sorter(job, descending, numbers.len())?.sort(&mut numbers)?);
             if job.order.unique() {
                 numbers.dedup();
             }
@@ -122,7 +128,7 @@ impl<'a> Lines<'a> {
         }
         let mut lines = job.ledger.timed("split", bytes, 0, || self.split(job))?;
         if let Some(descending) = job.order.plain() {
-            job.ledger.absorb(sorter(job, descending)?.sort_strings(&mut lines)?);
+            job.ledger.absorb(sorter(job, descending, lines.len())?.sort_strings(&mut lines)?);
             return then(Sorted::Plain(&lines));
         }
         if job.order.is_number() {
@@ -132,10 +138,10 @@ impl<'a> Lines<'a> {
         let blocks = job.ledger.timed("encode", bytes, 0, || encode(&lines, job))?;
         let mut items = keyed(&lines, &blocks)?;
         drop(lines);
-        job.ledger.absorb(sorter(job, false)?.sort_strings(&mut items)?);
+        job.ledger.absorb(sorter(job, false, items.len())?.sort_strings(&mut items)?);
         if let Some(descending) = job.order.last_resort() {
             // This sort compares items, so it never uses a GPU.
-            let sorter = builder(job).descending(descending).build()?;
+            let sorter = builder(job, items.len()).descending(descending).build()?;
             job.ledger.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
         }
         then(Sorted::Keyed(&items))
@@ -165,7 +171,8 @@ impl<'a> Lines<'a> {
             [line] => *line = &part[..part.len() - 1],
             room => lines::split(part, job.terminator, room),
         };
-        if job.is_alone() {
+        // Parts that are single lines are no work.
+        if job.is_alone() || self.counts.iter().filter(|&&count| count > 1).count() < 2 {
             work.for_each(split);
         } else {
             work.collect::<Vec<_>>().into_par_iter().for_each(split);
@@ -176,7 +183,7 @@ impl<'a> Lines<'a> {
 
 /// Plans the sort of `lines` lines.
 pub fn plan(job: &LineSort, lines: usize) -> Result<Plan, sortie::Error> {
-    let sorter = sorter(job, job.order.plain().unwrap_or(false))?;
+    let sorter = sorter(job, job.order.plain().unwrap_or(false), lines)?;
     let is_keyed = job.order.plain().is_none() && !job.order.is_number();
     let item = if is_keyed { size_of::<Keyed<'_>>() } else { size_of::<&[u8]>() };
     let keys = if job.order.is_number() { KeyForm::of::<u64>() } else { KeyForm::Strings };
@@ -184,13 +191,15 @@ pub fn plan(job: &LineSort, lines: usize) -> Result<Plan, sortie::Error> {
     sorter.explain(&sorter.request(Operation::Array, keys, beside, lines))
 }
 
-pub fn sorter(job: &LineSort, descending: bool) -> Result<Sorter, sortie::Error> {
-    builder(job).engine(job.engine).descending(descending).build()
+/// A sorter of `lines` lines or keys.
+pub fn sorter(job: &LineSort, descending: bool, lines: usize) -> Result<Sorter, sortie::Error> {
+    builder(job, lines).engine(job.engine).descending(descending).build()
 }
 
-/// A builder for sorters that use the program's thread pool, or one thread if there is no pool.
-pub fn builder(job: &LineSort) -> SorterBuilder {
-    if job.is_alone() { Sorter::builder().threads(1) } else { Sorter::builder() }
+/// A builder for sorters of `lines` lines or keys. They use the program's thread pool, or one thread if there is no pool or the lines are
+/// too few to divide.
+pub fn builder(job: &LineSort, lines: usize) -> SorterBuilder {
+    if job.is_alone() || lines < LINES_A_BLOCK { Sorter::builder().threads(1) } else { Sorter::builder() }
 }
 
 /// The keys of some lines, stored one after the other.

@@ -11,6 +11,7 @@ mod long;
 mod merge;
 mod numbers;
 mod records_note;
+mod text;
 mod windows;
 
 use std::num::NonZeroUsize;

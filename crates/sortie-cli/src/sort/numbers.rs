@@ -11,7 +11,7 @@ use crate::memory::filled;
 pub fn sort(lines: &mut Vec<&[u8]>, bytes: usize, job: &LineSort) -> Result<(), Failure> {
     let mut codes = filled(lines.len(), 0)?;
     let exact = job.ledger.timed("encode", bytes, size_of_val(&codes[..]), || encode(lines, &mut codes, job));
-    job.ledger.absorb(sorter(job, false)?.sort_pairs(&mut codes, lines)?);
+    job.ledger.absorb(sorter(job, false, lines.len())?.sort_pairs(&mut codes, lines)?);
     if !exact || job.order.last_resort().is_some() {
         let ties = Ties { job, exact };
         job.ledger.timed("last resort", bytes, 0, || ties.order(&codes, lines))?;
@@ -96,10 +96,12 @@ impl Ties<'_> {
         // These sorts compare lines, so they never use a GPU.
         match self.job.order.last_resort() {
             Some(descending) if self.exact => {
-                builder(self.job).descending(descending).build()?.sort_strings(lines)?;
+                builder(self.job, lines.len()).descending(descending).build()?.sort_strings(lines)?;
             }
             _ => {
-                builder(self.job).build()?.sort_by(lines, |a, b| self.job.order.compare(a, b))?;
+                builder(self.job, lines.len())
+                    .build()?
+                    .sort_by(lines, |a, b| self.job.order.compare(a, b))?;
             }
         }
         Ok(())
