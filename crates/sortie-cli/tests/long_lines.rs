@@ -10,7 +10,7 @@ use std::path::Path;
 use support::{Numbers, folder, gnu, peak, run, same, sortie, text};
 
 /// The memory that the pages of a release build of the program take.
-const PROGRAM: u64 = 12 << 20;
+const PROGRAM: u64 = 10 << 20;
 
 /// Lines around the size of what a merge holds of a line (8 KiB), and of a block of a check (256 KiB). They begin alike, and many are
 /// equal, or begin as another one.

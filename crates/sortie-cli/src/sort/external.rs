@@ -146,7 +146,7 @@ impl Feed {
                 (runners, is_alone) = (1, true);
             }
             // A second line of such a length might not fit beside the first.
-            let is_second = || text.longest() as u64 > job.budget && text.rest().len() as u64 > PIECE;
+            let is_second = || text.longest() as u64 > job.budget && text.rest().len() as u64 > PIECE / 4;
             if text.lines() > 0 && (taken(runners) >= job.room(text.longest()) || is_second()) {
                 append(&mut self.rest, text.rest())?;
                 self.searched = self.rest.len();
