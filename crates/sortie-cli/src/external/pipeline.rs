@@ -68,7 +68,7 @@ pub struct Share<'a> {
 }
 
 impl Share<'_> {
-    /// Waits until no other stretch is in memory, because an item alone takes more than the share.
+    /// Waits until no other stretch is in memory, because an item alone takes more than the share, or a great part of all memory.
     pub fn exceed(&self) {
         (self.wait)();
     }
