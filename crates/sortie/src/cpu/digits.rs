@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::lines::Lines;
 use super::scatter::Pointers;
 use super::{Job, counting};
-use crate::cpu::tuning::{DIGIT_LINES_FROM_BYTES, DIGITS_OF_16_FROM, FEW};
+use crate::cpu::tuning::{DIGIT_LINES_FROM_BYTES, DIGITS_OF_8_FROM, DIGITS_OF_16_FROM};
 use crate::key::{Bits, Transform};
 use crate::parallel;
 use crate::report::Work;
@@ -30,15 +30,15 @@ pub(crate) const fn are_narrow<B: Bits>() -> bool {
     B::WIDTH <= u16::BITS
 }
 
-/// Whether the indices of `n` keys are found by digits. Fewer keys are not worth the counters.
+/// Whether the indices of `n` keys are found by digits.
 pub(crate) fn applies<B: Bits>(n: usize, job: &Job) -> bool {
     let fits = || scratch(n, size_of::<B>()) as u64 <= job.budget.left();
-    job.way == CpuWay::Distribute && are_narrow::<B>() && n >= from(size_of::<B>()) && fits()
+    job.way == CpuWay::Distribute && are_narrow::<B>() && n >= least_keys(size_of::<B>()) && fits()
 }
 
 /// The least number of keys of `key` bytes whose indices are found by digits.
-pub(crate) const fn from(key: usize) -> usize {
-    if key == 1 { FEW } else { DIGITS_OF_16_FROM }
+pub(crate) const fn least_keys(key: usize) -> usize {
+    if key == 1 { DIGITS_OF_8_FROM } else { DIGITS_OF_16_FROM }
 }
 
 /// The scratch memory in bytes for the indices of `n` keys of `key` bytes.
@@ -335,7 +335,12 @@ mod tests {
     #[test]
     fn indices_are_those_of_a_stable_sort() {
         let mut random = fastrand::Rng::with_seed(1);
-        for n in [FEW, from(2), 3 * ITEMS_A_TASK + 1, DIGIT_LINES_FROM_BYTES / size_of::<u32>() + 1] {
+        for n in [
+            DIGITS_OF_8_FROM,
+            least_keys(2),
+            3 * ITEMS_A_TASK + 1,
+            DIGIT_LINES_FROM_BYTES / size_of::<u32>() + 1,
+        ] {
             let keys: Vec<u16> = (0..n).map(|_| random.u16(..)).collect();
             let mut expected: Vec<u32> = (0..n as u32).collect();
             expected.sort_by_key(|&i| keys[i as usize]);
@@ -344,7 +349,7 @@ mod tests {
                 let mut indices = vec![0u32; n];
                 let report = sorter.argsort(&keys, &mut indices).unwrap();
                 assert!(indices == expected, "{n} keys by {threads} threads");
-                assert!(n < from(2) || report.scratch_peak == scratch(n, 2) as u64);
+                assert!(n < least_keys(2) || report.scratch_peak == scratch(n, 2) as u64);
             }
             let mut indices = vec![0u32; n];
             let job = Job { way: CpuWay::Distribute, stable: true, budget: Budget::of_threads(1) };
@@ -375,7 +380,7 @@ mod tests {
             }
         }
         let mut random = fastrand::Rng::with_seed(2);
-        for n in [FEW + 1, from(2) + 1, 3 * ITEMS_A_TASK + 1] {
+        for n in [DIGITS_OF_8_FROM + 1, least_keys(2) + 1, 3 * ITEMS_A_TASK + 1] {
             check(&(0..n).map(|_| random.i8(..)).collect::<Vec<_>>());
             check(&(0..n).map(|_| random.u8(..)).collect::<Vec<_>>());
             check(&(0..n).map(|_| random.i16(..)).collect::<Vec<_>>());

@@ -138,7 +138,7 @@ fn counters(request: &Request) -> Count {
 
 /// For an argsort of narrow keys by digits, if the limit allows it.
 fn by_digits(n: Count, key: usize, request: &Request) -> Count {
-    if key > size_of::<u16>() || n.0 < digits::from(key) as u64 {
+    if key > size_of::<u16>() || n.0 < digits::least_keys(key) as u64 {
         return count(0);
     }
     count(digits::scratch(n.0 as usize, key)).min(Saturating(request.budget.left()))
