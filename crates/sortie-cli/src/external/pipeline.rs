@@ -10,10 +10,8 @@
 //! The first stretch has all of the memory. If all items fit in it, they are written to the output, and there are no
 //! runs. Later stretches share the memory, and steps 1 to 3 run at the same time, each on a different stretch.
 
-use std::mem;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::Mutex;
 
 use super::parts::Merge;
 use super::{Part, Parts, RunFolder, Sink, relay, runners};
@@ -143,11 +141,7 @@ impl<'a> Task<'a> {
         }
         let runners = runners(self.budget);
         let written = (parts.unwrap_or_else(no_parts), sink);
-        // The memory of a stretch that was alone, for the next one.
-        let left = Mutex::new(None);
         let (parts, sink) = relay(runners, feed, written, |stretch: &mut F::Stretch, turn| {
-            let taken = left.lock().expect("no runner panicked").take();
-            let is_taken = taken.map(|taken| *stretch = taken).is_some();
             let ended = {
                 let (feed, wait) = turn.feed_and_wait();
                 format.fill(stretch, feed, Share { runners, wait: &wait })?
@@ -158,16 +152,8 @@ impl<'a> Task<'a> {
                 Some((parts, sink)) if ended && parts.is_empty() => (sorted.write)(*sink),
                 Some((parts, _)) => self.spill(sorted, parts),
                 None => Ok(()),
-            })?;
-            // A large stretch leaves its memory to the next one, whoever reads it. If that is not as large, it is freed.
-            if turn.is_alone() {
-                *left.lock().expect("no runner panicked") = Some(mem::take(stretch));
-            } else if is_taken {
-                *stretch = F::Stretch::default();
-            }
-            Ok(())
+            })
         })?;
-        drop(left);
         parts.merge(sink)
     }
 

@@ -1,8 +1,8 @@
 //! Reads, sorts and writes at the same time, one stretch after the other.
 //!
 //! A runner reads a stretch, sorts it and writes it. As many stretches are in progress as there are runners, but no two are at
-//! the same step: a runner waits until its next step is free. So stretches keep their order, and each runner keeps its memory
-//! for the next stretch.
+//! the same step: a runner waits until its next step is free. So stretches keep their order. The memory of a stretch that is written is
+//! left to the next one that is read, whichever runner reads it.
 
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard};
@@ -12,16 +12,25 @@ use crate::failure::Failure;
 use crate::threads;
 
 /// The source, the target, and the first failure.
-struct Course<F, W> {
+struct Course<F, W, B> {
     feed: Mutex<Option<F>>,
     sorting: Mutex<()>,
     written: Mutex<W>,
     failure: Mutex<Option<Failure>>,
+    spare: Mutex<Vec<Spare<B>>>,
+}
+
+/// The memory of a stretch that is written.
+#[derive(Default)]
+struct Spare<B> {
+    buffer: B,
+    /// Whether that stretch was alone in memory.
+    is_large: bool,
 }
 
 /// The steps of one stretch, one after the other. No other runner is at the step that this one has reached.
-pub struct Turn<'a, F, W> {
-    course: &'a Course<F, W>,
+pub struct Turn<'a, F, W, B> {
+    course: &'a Course<F, W, B>,
     step: Step<'a, F, W>,
     /// The source, if this runner keeps it until its stretch is written.
     kept: Option<MutexGuard<'a, Option<F>>>,
@@ -34,26 +43,33 @@ enum Step<'a, F, W> {
     Writing(MutexGuard<'a, W>),
 }
 
-/// Calls `run` on this many runners, each with a buffer of its own, until the last stretch is done or a runner fails. Returns
-/// the target.
-pub fn relay<F: Send, W: Send, B: Default>(
+/// Calls `run` on this many runners, each time with a buffer, until the last stretch is done or a runner fails. Returns the target.
+pub fn relay<F: Send, W: Send, B: Default + Send>(
     runners: usize,
     feed: F,
     written: W,
-    run: impl Fn(&mut B, &mut Turn<'_, F, W>) -> Result<(), Failure> + Sync,
+    run: impl Fn(&mut B, &mut Turn<'_, F, W, B>) -> Result<(), Failure> + Sync,
 ) -> Result<W, Failure> {
     let course = Course {
         feed: Mutex::new(Some(feed)),
         sorting: Mutex::new(()),
         written: Mutex::new(written),
         failure: Mutex::new(None),
+        spare: Mutex::new(Vec::new()),
     };
     let runner = || {
-        let mut buffer = B::default();
         while let Some(mut turn) = course.next() {
+            let spare = course.spare.lock().expect(PANICKED).pop();
+            let Spare { mut buffer, is_large } = spare.unwrap_or_default();
             if let Err(failure) = run(&mut buffer, &mut turn) {
                 // The step is still taken, so the runner that takes it next sees the failure.
                 course.failure.lock().expect(PANICKED).get_or_insert(failure);
+            }
+            // Also left while the step is taken, so that a stretch that waits to be alone can free it. Large memory is for large
+            // stretches only.
+            if turn.is_alone() || !is_large {
+                let spare = Spare { buffer, is_large: turn.is_alone() };
+                course.spare.lock().expect(PANICKED).push(spare);
             }
         }
     };
@@ -73,9 +89,9 @@ pub fn relay<F: Send, W: Send, B: Default>(
 
 const PANICKED: &str = "no runner panicked";
 
-impl<F, W> Course<F, W> {
+impl<F, W, B> Course<F, W, B> {
     /// A turn that begins with reading, if there is more to read.
-    fn next(&self) -> Option<Turn<'_, F, W>> {
+    fn next(&self) -> Option<Turn<'_, F, W, B>> {
         let feed = self.feed.lock().expect(PANICKED);
         let goes_on = feed.is_some() && !self.failed();
         let step = Step::Reading(feed);
@@ -87,14 +103,14 @@ impl<F, W> Course<F, W> {
     }
 }
 
-impl<F, W> Turn<'_, F, W> {
+impl<F, W, B> Turn<'_, F, W, B> {
     /// The source, in the first step.
     pub fn feed(&mut self) -> &mut F {
         self.feed_and_wait().0
     }
 
-    /// The source, in the first step, and a function that waits until no other stretch is in memory. If it was called, the next
-    /// stretch is not read before this one is written.
+    /// The source, in the first step, and a function that waits until no other stretch is in memory, and frees what was left of those
+    /// before. If it was called, the next stretch is not read before this one is written.
     pub fn feed_and_wait(&mut self) -> (&mut F, impl Fn()) {
         let Turn { course, step: Step::Reading(feed), alone, .. } = self else {
             unreachable!("reading is the first step")
@@ -103,6 +119,7 @@ impl<F, W> Turn<'_, F, W> {
             // No runner can begin to read now, and the stretches before this one pass these steps in turn.
             drop(course.sorting.lock().expect(PANICKED));
             drop(course.written.lock().expect(PANICKED));
+            course.spare.lock().expect(PANICKED).clear();
             alone.set(true);
         };
         (feed.as_mut().expect("a turn is given while there is more"), wait)
@@ -191,6 +208,46 @@ mod tests {
                 Ok(())
             });
             assert_eq!(written.unwrap(), (0..100).collect::<Vec<_>>());
+        }
+    }
+
+    /// A buffer, of which it is counted how many there are.
+    struct Counted<'a>(&'a AtomicUsize);
+
+    impl Drop for Counted<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Once, the other runners kept their buffers beside a stretch that was alone.
+    #[test]
+    fn no_memory_is_left_beside_a_large_stretch() {
+        for runners in 1..5 {
+            let buffers = AtomicUsize::new(0);
+            let done = relay(runners, 0..200u32, (), |buffer: &mut Option<Counted<'_>>, turn| {
+                let (number, is_large) = {
+                    let (feed, wait) = turn.feed_and_wait();
+                    let number = feed.next();
+                    let is_large = number.is_some_and(|number| number % 7 < 2);
+                    if is_large {
+                        wait();
+                    }
+                    (number, is_large)
+                };
+                let allowed = if is_large { 1 } else { runners + 1 };
+                buffer.get_or_insert_with(|| {
+                    buffers.fetch_add(1, Ordering::Relaxed);
+                    Counted(&buffers)
+                });
+                assert!(buffers.load(Ordering::Relaxed) <= allowed, "{number:?}");
+                turn.sort(number.is_none());
+                thread::yield_now();
+                turn.write().expect("no runner fails");
+                Ok(())
+            });
+            done.unwrap();
+            assert_eq!(buffers.into_inner(), 0);
         }
     }
 

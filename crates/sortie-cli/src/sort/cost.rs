@@ -10,6 +10,8 @@ use crate::order::LineOrder;
 const WORDS: usize = 16;
 /// The key sizes of this many lines are measured and represent all lines that were read with them.
 const KEYS_SAMPLED: usize = 64;
+/// The bytes of a longer line that are encoded to estimate its key.
+const SAMPLE: usize = 64 << 10;
 
 /// Counts the memory needed to sort some text, without the text itself.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,20 +32,52 @@ impl Cost {
             self.bytes += count * (2 * size_of::<&[u8]>() + WORDS);
             return Ok(());
         }
-        let (mut key, mut bytes, mut sampled) = (Vec::new(), 0, 0);
-        for line in text.split(|&byte| byte == terminator).take(count.min(KEYS_SAMPLED)) {
-            key.clear();
-            encode_key(line, order, &mut key)?;
-            bytes += key.len();
-            sampled += 1;
+        // The first line was begun in text that was read before, and may be much longer than the others. They do not stand for it, nor
+        // it for them.
+        let (mut first, mut others, mut start) = (0, 0, 0);
+        let sampled = count.min(KEYS_SAMPLED);
+        for place in 0..sampled {
+            let length = memchr::memchr(terminator, &text[start..]).expect("as many lines as counted");
+            let key = key_bytes(&text[start..start + length], order)?;
+            *if place == 0 { &mut first } else { &mut others } += key;
+            start += length + 1;
         }
-        self.bytes += count * (2 * size_of::<Keyed<'_>>() + WORDS)
-            + (bytes as u64 * count as u64 / sampled.max(1)) as usize;
+        self.bytes += count * (2 * size_of::<Keyed<'_>>() + WORDS);
+        self.bytes += first + others * count.saturating_sub(1) / sampled.saturating_sub(1).max(1);
         Ok(())
     }
 
     /// The memory in bytes.
     pub fn bytes(self) -> u64 {
         self.bytes as u64
+    }
+}
+
+/// An estimate of the bytes of a line's key.
+fn key_bytes(line: &[u8], order: &LineOrder) -> Result<usize, Failure> {
+    let sample = &line[..line.len().min(SAMPLE)];
+    let mut key = Vec::new();
+    encode_key(sample, order, &mut key)?;
+    Ok((key.len() as u64 * line.len() as u64 / sample.len().max(1) as u64) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{KeyOptions, LinesJob};
+
+    /// Once, the key of a long line was estimated from its last piece, and that of each short line after it from the long one.
+    #[test]
+    fn the_key_of_a_long_line_stands_for_itself() {
+        let ordering = KeyOptions { ignore_case: true, ..KeyOptions::default() };
+        let job = LinesJob { ordering, ..LinesJob::default() };
+        let order = LineOrder::new(&job).unwrap();
+        let long = 9 << 20;
+        let text = [&vec![b'x'; long][..], b"\n", &b"abc\n".repeat(10_000)].concat();
+        let mut cost = Cost::default();
+        cost.add(&order, 10_001, &text, b'\n').unwrap();
+        let lines = 10_001 * (2 * size_of::<Keyed<'_>>() + WORDS) as u64;
+        let keys = cost.bytes() - lines;
+        assert!((long as u64..long as u64 + 100_000).contains(&keys), "{keys}");
     }
 }

@@ -20,9 +20,11 @@ use crate::shortage;
 /// their sort needs 12 MB more, or about 30 MB with keys.
 const PIECE: u64 = 256 << 10;
 /// The memory for long lines with keys, which a merge holds whole, if the budget is smaller.
-const LEAST_LONG: u64 = 28 << 20;
-/// Lines are long if one takes this part of the budget.
-const FEW: u64 = 8;
+const LEAST_LONG: u64 = 26 << 20;
+/// If this many bytes have no terminator, a long line has begun.
+const BEGUN: u64 = 64 << 10;
+/// Lines are long if the budget has no room for this many.
+const MANY: u64 = 8;
 
 impl Format for LineSort {
     type Feed = Feed;
@@ -86,13 +88,13 @@ impl LineSort {
         }
     }
 
-    /// Whether lines up to this length would make runs of few lines, of which a merge could hold few at a time.
+    /// Whether lines of this length are so long that runs would have few of them, and a merge by keys could hold few at a time.
     fn are_long(&self, longest: usize) -> bool {
-        self.order.plain().is_none() && FEW * longest as u64 > self.budget
+        self.order.plain().is_none() && MANY * longest as u64 > self.budget
     }
 
-    /// The bytes of memory for a stretch with a line of this length. A line longer than the budget is in memory anyway, and more lines
-    /// beside it often spare a run.
+    /// The bytes of memory for a stretch with a line of this length. If that is more than the budget, it gets some more, because the lines
+    /// that follow then often need no run.
     fn room(&self, longest: usize) -> u64 {
         let room = if self.are_long(longest) { self.budget.max(LEAST_LONG) } else { self.budget };
         let longest = longest as u64;
@@ -130,14 +132,19 @@ impl Feed {
     fn fill(&mut self, text: &mut Text, share: Share<'_>, job: &LineSort) -> Result<bool, Failure> {
         let start = Instant::now();
         let (mut runners, mut is_alone) = (share.runners as u64, false);
+        // The memory of a line longer than the budget is kept for another such line only.
+        if text.bytes.len() as u64 > job.budget.max(LEAST_LONG) && self.searched as u64 <= BEGUN {
+            *text = Text::default();
+        }
         text.clear(std::mem::take(&mut self.searched));
         append(&mut text.bytes, &std::mem::take(&mut self.rest))?;
-        let (mut cost, mut counted) = (Cost::default(), 0);
+        let mut cost = Cost::default();
         let ended = loop {
+            let known = text.whole();
             let count = text.search(job.terminator);
-            cost.add(&job.order, count, &text.bytes[counted..], job.terminator)?;
-            counted = text.bytes.len();
-            let taken = |runners: u64| runners * counted as u64 + runners.min(2) * cost.bytes();
+            cost.add(&job.order, count, &text.bytes[known..], job.terminator)?;
+            let bytes = text.bytes.len() as u64;
+            let taken = |runners: u64| runners * bytes + runners.min(2) * cost.bytes();
             if !is_alone
                 && taken(runners) >= job.budget
                 && (text.lines() == 0 || job.are_long(text.longest()))
@@ -146,7 +153,7 @@ impl Feed {
                 (runners, is_alone) = (1, true);
             }
             // A second line of such a length might not fit beside the first.
-            let is_second = || text.longest() as u64 > job.budget && text.rest().len() as u64 > PIECE / 4;
+            let is_second = || text.longest() as u64 > job.budget && text.rest().len() as u64 > BEGUN;
             if text.lines() > 0 && (taken(runners) >= job.room(text.longest()) || is_second()) {
                 append(&mut self.rest, text.rest())?;
                 self.searched = self.rest.len();

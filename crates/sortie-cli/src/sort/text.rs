@@ -76,6 +76,11 @@ impl Text {
         self.lines
     }
 
+    /// The bytes of these lines.
+    pub fn whole(&self) -> usize {
+        self.open.end
+    }
+
     /// The bytes of the longest line of those that are parts of their own.
     pub fn longest(&self) -> usize {
         self.longest
@@ -83,13 +88,13 @@ impl Text {
 
     /// The start of a line of which no end was found.
     pub fn rest(&self) -> &[u8] {
-        &self.bytes[self.open.end..]
+        &self.bytes[self.whole()..]
     }
 
     /// Removes [`Text::rest`].
     pub fn drop_rest(&mut self) {
-        self.bytes.truncate(self.open.end);
-        self.searched = self.open.end;
+        self.bytes.truncate(self.whole());
+        self.searched = self.whole();
     }
 
     /// The parts, and the number of lines in each. The whole text must have been searched, and end with a terminator.
