@@ -55,10 +55,22 @@ pub(crate) fn collect<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&T) -> R + Sync,
 ) -> Vec<R> {
-    if threads < 2 {
-        return items.iter().map(work).collect();
-    }
     let mut results = Vec::with_capacity(items.len());
+    collect_into(&mut results, threads, items, work);
+    results
+}
+
+/// [`collect`] into a vector that is empty and has room.
+pub(crate) fn collect_into<T: Sync, R: Send>(
+    results: &mut Vec<R>,
+    threads: usize,
+    items: &[T],
+    work: impl Fn(&T) -> R + Sync,
+) {
+    if threads < 2 {
+        return results.extend(items.iter().map(work));
+    }
+    assert!(results.is_empty(), "the results are all of it");
     let slots = &mut results.spare_capacity_mut()[..items.len()];
     let part = items.len().div_ceil(8 * threads).clamp(1 << 10, ITEMS_A_TASK);
     for_each(threads, slots.chunks_mut(part).zip(items.chunks(part)), |(slots, items)| {
@@ -68,7 +80,6 @@ pub(crate) fn collect<T: Sync, R: Send>(
     });
     // SAFETY: the chunks cover the items, and each slot of theirs was written.
     unsafe { results.set_len(items.len()) };
-    results
 }
 
 /// Whether `work` returns true for all items. Stops early once it has returned false for one.

@@ -9,9 +9,9 @@ use std::ops::{Deref, DerefMut};
 #[cfg(feature = "gpu")]
 use bytemuck::Pod;
 use memmap2::{MmapMut, MmapOptions};
-#[cfg(all(target_os = "linux", feature = "gpu"))]
-use rayon::prelude::*;
 
+#[cfg(all(target_os = "linux", feature = "gpu"))]
+use crate::parallel;
 use crate::{Bound, Error};
 
 /// From this many bytes on, scratch is mapped on huge pages, of which it then takes four or more.
@@ -101,8 +101,8 @@ impl<T: Sync> Scratch<T> {
     pub(crate) fn free_in_parallel(self) {
         #[cfg(target_os = "linux")]
         if let Memory::Map(map) = &self.memory {
-            let parts = (0..map.len()).into_par_iter().step_by(FREED_BY_A_TASK_BYTES);
-            parts.for_each(|start| {
+            let parts = (0..map.len()).step_by(FREED_BY_A_TASK_BYTES);
+            parallel::for_each(rayon::current_num_threads(), parts, |start| {
                 let len = FREED_BY_A_TASK_BYTES.min(map.len() - start);
                 // SAFETY: nobody reads the contents, which are dropped with `self`. If it fails, that does no harm.
                 let _ = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, start, len) };

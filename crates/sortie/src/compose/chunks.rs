@@ -16,11 +16,10 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::time::Instant;
 
-use rayon::prelude::*;
-
 use crate::gpu::copy::bytes_mut;
 use crate::gpu::{Allowed, ArrayChunk, Carriers, Gpu, HostArray, Work};
 use crate::key::{Bits, Code, Transform};
+use crate::parallel::{self, ITEMS_A_TASK};
 use crate::scratch::Scratch;
 use crate::{Error, Order, Ran, Report};
 
@@ -46,12 +45,10 @@ pub(crate) fn sort<B: Bits>(
             keys.len()
         ))),
         HostArray::Argsorted { keys, indices } => {
-            let number = |(i, place): (usize, &mut u32)| *place = i as u32;
-            if allowed.threads > 1 {
-                indices.par_iter_mut().enumerate().for_each(number);
-            } else {
-                indices.iter_mut().enumerate().for_each(number);
-            }
+            let parts = indices.chunks_mut(ITEMS_A_TASK).zip((0..).step_by(ITEMS_A_TASK));
+            parallel::for_each(allowed.threads, parts, |(part, start): (&mut [u32], usize)| {
+                part.iter_mut().zip(start..).for_each(|(place, i)| *place = i as u32);
+            });
             // SAFETY: only indices are written, in another order.
             let indices = unsafe { bytes_mut(indices) };
             by_trips(gpus, Keys::Kept(keys), indices, code, order, true, allowed)
@@ -106,12 +103,7 @@ fn by_trips<B: Bits>(
     let transform = Transform::new(code, order);
     let cuts: Vec<Vec<usize>> = report.phase("split", 0, 0, || {
         let cut = |i| parts_before(&runs, i * each, transform);
-        let chunks = 0..runs.len() + 1;
-        if allowed.threads > 1 {
-            chunks.into_par_iter().map(cut).collect()
-        } else {
-            chunks.map(cut).collect()
-        }
+        parallel::map(allowed.threads, 0..runs.len() + 1, cut)
     });
 
     let start = Instant::now();

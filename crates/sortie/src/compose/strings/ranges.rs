@@ -6,12 +6,11 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::at_once;
 use crate::compose::tuning::{MOST_STRING_RANGES, SPLITTER_SAMPLE};
 use crate::cpu::prefetch::ahead;
 use crate::gpu::{Allowed, Gpu};
+use crate::parallel::{self, ITEMS_A_TASK};
 use crate::scratch::reserve;
 use crate::{Bound, Error, Index, Order, Report};
 
@@ -40,11 +39,7 @@ pub(super) fn argsort<S: Sync, I: Index>(
         let own = &mut indices[range.clone()];
         let mut members: Vec<(I, &S)> = reserve(own.len())?;
         let member = |&place: &I| (place, &strings[place.to_usize()]);
-        if allowed.threads > 1 {
-            own.par_iter().map(member).collect_into_vec(&mut members);
-        } else {
-            members.extend(own.iter().map(member));
-        }
+        parallel::collect_into(&mut members, allowed.threads, own, member);
         let held = size_of_val(&*members);
         let memory_limit = allowed.memory_limit.saturating_sub(held as u64);
         let rest = Allowed { memory_limit, ..allowed };
@@ -58,12 +53,9 @@ pub(super) fn argsort<S: Sync, I: Index>(
             Err(error) => return Err(error),
         };
         report.absorb(done);
-        let place = |place: &mut I| *place = members[place.to_usize()].0;
-        if allowed.threads > 1 {
-            own.par_iter_mut().for_each(place);
-        } else {
-            own.iter_mut().for_each(place);
-        }
+        parallel::for_each(allowed.threads, own.chunks_mut(ITEMS_A_TASK), |part| {
+            part.iter_mut().for_each(|place| *place = members[place.to_usize()].0);
+        });
     }
     Ok(report)
 }
@@ -133,9 +125,8 @@ fn split<S: Sync, I: Index>(
         (by_class, ends)
     };
     let (read, written) = (size_of_val(strings), size_of_val(indices));
-    let stretches: Vec<(Vec<I>, Vec<usize>)> = report.phase("classify", read, written, || match threads {
-        1 => strings.chunks(each).enumerate().map(classify).collect(),
-        _ => strings.par_chunks(each).enumerate().map(classify).collect(),
+    let stretches: Vec<(Vec<I>, Vec<usize>)> = report.phase("classify", read, written, || {
+        parallel::map(threads, strings.chunks(each).enumerate(), classify)
     });
 
     let (mut left, mut taken, mut ranges) = (indices, 0, Vec::new());
@@ -154,10 +145,7 @@ fn split<S: Sync, I: Index>(
         }
     }
     let copy = |(to, own): (&mut [I], &[I])| to.copy_from_slice(own);
-    report.phase("split", written, written, || match threads {
-        1 => copies.into_iter().for_each(copy),
-        _ => copies.into_par_iter().for_each(copy),
-    });
+    report.phase("split", written, written, || parallel::for_each(threads, copies, copy));
     // No range has all strings, if the caller's `as_ref` always returns the same bytes.
     if ranges.iter().any(|range| range.len() == n) { Err(refused) } else { Ok((report, ranges)) }
 }

@@ -5,7 +5,6 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::time::Instant;
 
-use rayon::prelude::*;
 use sortie_device::View;
 
 use super::segments::Allowed;
@@ -16,6 +15,7 @@ use crate::gpu::ring::{Ring, Slots};
 use crate::gpu::strings::{Offsets, Strings};
 use crate::gpu::strings::{check_count, scratch_of_strings};
 use crate::gpu::tuning::COPIED_BY_A_TASK_BYTES;
+use crate::parallel;
 use crate::scratch::reserve;
 use crate::{Bound, Error, Index, Order, Ran, Report};
 
@@ -85,11 +85,7 @@ fn offsets_of<S: Sync>(
 ) -> Result<Vec<u64>, Error> {
     let mut offsets: Vec<u64> = reserve(strings.len() + 1)?;
     let length = |item: &S| string(item).len() as u64;
-    if threads > 1 {
-        strings.par_iter().map(length).collect_into_vec(&mut offsets);
-    } else {
-        offsets.extend(strings.iter().map(length));
-    }
+    parallel::collect_into(&mut offsets, threads, strings, length);
     sum_up(&mut offsets)?;
     Ok(offsets)
 }
@@ -129,12 +125,8 @@ pub(super) fn take_indices<I: Index>(
     ring.take_out(from.cast(), |range, pinned| {
         let end = range.end / PLACE;
         let part = &mut to[range.start / PLACE..end];
-        if threads > 1 {
-            let each = COPIED_BY_A_TASK_BYTES / PLACE;
-            part.par_chunks_mut(each).zip(pinned.par_chunks(each * PLACE)).for_each(take);
-        } else {
-            take((part, pinned));
-        }
+        let each = COPIED_BY_A_TASK_BYTES / PLACE;
+        parallel::for_each(threads, part.chunks_mut(each).zip(pinned.chunks(each * PLACE)), take);
         there(to, end);
     })
 }
@@ -149,11 +141,8 @@ struct Joined<'a, S, F> {
 impl<S: Sync, F: Fn(&S) -> &[u8] + Sync> Joined<'_, S, F> {
     /// Copies a range of their bytes.
     fn copy(&self, range: Range<usize>, to: &mut [MaybeUninit<u8>], threads: usize) {
-        if threads < 2 {
-            return self.copy_from(range.start, to);
-        }
-        let parts = to.par_chunks_mut(COPIED_BY_A_TASK_BYTES).enumerate();
-        parts.for_each(|(i, part)| self.copy_from(range.start + i * COPIED_BY_A_TASK_BYTES, part));
+        let parts = to.chunks_mut(COPIED_BY_A_TASK_BYTES).zip(range.step_by(COPIED_BY_A_TASK_BYTES));
+        parallel::for_each(threads, parts, |(part, start)| self.copy_from(start, part));
     }
 
     fn copy_from(&self, start: usize, mut to: &mut [MaybeUninit<u8>]) {
