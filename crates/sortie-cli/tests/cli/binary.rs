@@ -1,12 +1,10 @@
 //! Files that are not text, as other programs write them, are refused. Text that begins like one is sorted as GNU sort does.
 
-mod support;
-
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{complaint, folder, gnu, names, run, same, sortie, text};
+use crate::support::{self, complaint, folder, gnu, names, run, same, sortie, text};
 
 /// A file that another program has written: its name in `tests/binary`, what the message calls it, and the command in the message.
 const FILES: [(&str, &str, &str); 24] = [
@@ -78,7 +76,7 @@ fn fixture(name: &str) -> Vec<u8> {
 }
 
 fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/binary")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/binary")
 }
 
 /// The options, each with the file, alone or with a text beside it.

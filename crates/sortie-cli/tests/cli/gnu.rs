@@ -1,21 +1,16 @@
 //! `sortie sort` prints the same bytes as GNU sort in the C locale.
 
-#[path = "gnu/debug.rs"]
 mod debug;
-#[path = "gnu/numbers.rs"]
 mod numbers;
-#[path = "gnu/options.rs"]
 mod options;
-#[path = "gnu/random.rs"]
 mod random;
-mod support;
 
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use support::{Numbers, data, same};
+use crate::support::{self, Numbers, data, same};
 
 /// Options that determine how lines are compared.
 const ORDERS: &[&str] = &[

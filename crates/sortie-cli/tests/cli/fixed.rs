@@ -1,11 +1,9 @@
 //! `sortie sort --record-size`, compared with the standard library's stable sort.
 
-mod support;
-
 use std::cmp::Ordering;
 use std::fs;
 
-use support::{Numbers, complaint, folder, names, run, sortie, text};
+use crate::support::{Numbers, complaint, folder, names, run, sortie, text};
 
 /// The start and the end of a key.
 type Span = (usize, usize);

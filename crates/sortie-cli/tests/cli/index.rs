@@ -1,7 +1,5 @@
 //! `sortie index`: its commands and refusals, its memory, and that it can be killed at any time.
 
-mod support;
-
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -10,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::support::{self, Numbers, complaint, ends_in_std, folder, names, run, text};
 use rustix::process::{Pid, Signal, kill_process};
-use support::{Numbers, complaint, ends_in_std, folder, names, run, text};
 
 fn sortie(folder: &Path, args: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));

@@ -1,7 +1,5 @@
 //! Runs `sortie sort` and GNU sort, and compares them.
 
-#![allow(dead_code)] // Each test program uses some of it.
-
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read, Write};

@@ -1,14 +1,12 @@
 //! FASTA and FASTQ: real and generated files compared with a plain parser and the standard library's sort; and
 //! refusals.
 
-mod support;
-
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use support::{
+use crate::support::{
     Numbers, UNREAD, complaint, compress, data, decompress, done_or_told_at_every_limit, folder, names, peak,
     run, sortie, text,
 };

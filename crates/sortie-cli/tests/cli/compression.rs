@@ -1,12 +1,10 @@
 //! Compressed input and output in every format, compared with the programs of these formats.
 
-mod support;
-
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use support::{Numbers, complaint, folder, names, run, text};
+use crate::support::{self, Numbers, complaint, folder, names, run, text};
 
 /// A compression format: its name in Sortie, its file extension, and its program.
 struct Way {

@@ -1,7 +1,5 @@
 //! What `sortie sort` reads and writes, what remains after it ends, and its messages on failure.
 
-mod support;
-
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
@@ -13,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use support::{Numbers, complaint, copy_program, gnu, names, peak, run, sortie, text};
+use crate::support::{Numbers, complaint, copy_program, gnu, names, peak, run, sortie, text};
 
 const TEXT: &str = "c\nb\na\n";
 const SORTED: &str = "a\nb\nc\n";

@@ -1,19 +1,17 @@
 //! Mass spectra: real files compared with a plain sort peak by peak, generated files, and every refusal.
 
-mod support;
-
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use mzdata::MzMLReader;
-use mzdata::prelude::*;
-use mzdata::spectrum::MultiLayerSpectrum;
-use support::{
+use crate::support::{
     Numbers, UNREAD, complaint, compress, data, decompress, done_or_told_at_every_limit, folder, names, peak,
     run, text,
 };
+use mzdata::MzMLReader;
+use mzdata::prelude::*;
+use mzdata::spectrum::MultiLayerSpectrum;
 
 fn sortie(folder: &Path, args: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));

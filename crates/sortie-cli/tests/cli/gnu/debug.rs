@@ -1,6 +1,6 @@
 //! `--debug`: marks the part of a line that is compared, and warns about questionable options.
 
-use crate::options as words;
+use crate::gnu::options as words;
 use crate::support::{Numbers, gnu, run, same, sortie, text};
 
 /// Phrases in GNU sort's warnings, and the corresponding phrases in ours.

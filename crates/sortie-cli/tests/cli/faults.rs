@@ -2,13 +2,11 @@
 //! and at each thread.
 #![cfg(target_env = "gnu")] // The library that refuses calls is loaded before glibc.
 
-mod support;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use support::{Numbers, complaint, names, run, sortie, text};
+use crate::support::{self, Numbers, complaint, names, run, sortie, text};
 use tempfile::TempDir;
 
 /// Options for every kind of data that can be larger than memory.
@@ -27,7 +25,7 @@ impl Machine {
     fn new(unsorted: Vec<u8>) -> Option<Machine> {
         let folder = tempfile::tempdir().unwrap();
         let refuser = folder.path().join("refuse.so");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults/refuse.c");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/faults/refuse.c");
         let compiled =
             Command::new("cc").args(["-shared", "-fPIC", "-O1", source, "-o"]).arg(&refuser).status();
         if !compiled.is_ok_and(|status| status.success()) {
@@ -168,7 +166,7 @@ fn a_failing_disk_ends_all_that_goes_on_at_the_same_time() {
     let Some(machine) = Machine::new(records(200_000)) else { return };
     for kind in KINDS {
         let options = format!("{kind} -S 16M --parallel 2");
-        for (call, step, reasons) in [("read", 31, READS), ("write", 11, WRITES)] {
+        for (call, step, reasons) in [("read", 61, READS), ("write", 23, WRITES)] {
             let said = machine.refuse_in_turn(call, step, &options);
             assert_said(&said, &reasons, &options);
         }

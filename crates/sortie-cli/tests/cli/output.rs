@@ -1,7 +1,5 @@
 //! What `-o` does to an existing file: its attributes are kept, and no other user gains access to it.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -12,7 +10,7 @@ use std::process::{Command, Output};
 use rustix::buffer::spare_capacity;
 use rustix::fs::{XattrFlags, getxattr, listxattr, setxattr};
 
-use support::{copy_program, gnu, names, run, sortie, text};
+use crate::support::{self, copy_program, gnu, names, run, sortie, text};
 
 const TEXT: &str = "c\nb\na\n";
 const SORTED: &str = "a\nb\nc\n";

@@ -1,11 +1,9 @@
 //! `sortie man`: the pages contain everything that `--help` prints.
 
-mod support;
-
 use std::fs;
 use std::process::Command;
 
-use support::{complaint, names, text};
+use crate::support::{complaint, names, text};
 
 /// The output of the program, which must succeed.
 #[track_caller]

@@ -1,12 +1,10 @@
 //! `--explain`: every command that sorts prints its plan, and does nothing else.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use support::{run, text};
+use crate::support::{run, text};
 use tempfile::TempDir;
 
 /// Runs the program with `--explain` in a folder, and returns what it prints.

@@ -1,14 +1,12 @@
 //! Small inputs, checks and merges: the results are those of GNU sort, and few resources are used.
 
-mod support;
-
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use support::{Numbers, complaint, folder, gnu, peak, run, same, sortie, text};
+use crate::support::{Numbers, complaint, folder, gnu, peak, run, same, sortie, text};
 
 /// The number of times that a program writes to its standard output. Each write arrives as a datagram.
 fn writes(command: &mut Command) -> usize {

@@ -1,13 +1,11 @@
 //! Lines that are longer than the memory of a sort, a merge or a check: results are those of GNU sort, and of the longest lines hardly
 //! more than one is in memory.
 
-mod support;
-
 use std::fs;
 use std::iter;
 use std::path::Path;
 
-use support::{Numbers, folder, gnu, peak, run, same, sortie, text};
+use crate::support::{Numbers, folder, gnu, peak, run, same, sortie, text};
 
 /// The memory that the pages of a release build of the program take.
 const PROGRAM: u64 = 10 << 20;

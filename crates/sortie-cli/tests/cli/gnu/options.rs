@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::options as words;
+use crate::gnu::options as words;
 use crate::support::{complaint, gnu, names, run, same, sortie, text};
 
 /// GNU sort's long options, with a value if they take one.

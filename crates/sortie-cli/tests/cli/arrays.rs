@@ -62,7 +62,7 @@ fn numpy_agrees() {
         eprintln!("SKIPPED numpy_agrees: python3 with numpy is not installed");
         return;
     }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/numpy_arrays.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/numpy_arrays.py");
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new("python3").args([script, PROGRAM]).arg(folder.path()).output().unwrap();
     assert!(output.status.success(), "{}", said(&output));

@@ -1,0 +1,22 @@
+//! Runs the program as users do, and compares its results with those of GNU sort and other tools.
+
+mod arrays;
+mod binary;
+mod compression;
+mod devices;
+mod explain;
+mod external;
+mod faults;
+mod files;
+mod fixed;
+mod gnu;
+mod index;
+mod long_lines;
+mod man;
+mod output;
+mod program;
+mod readme;
+mod records;
+mod small;
+mod spectra;
+mod support;
