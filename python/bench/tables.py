@@ -24,7 +24,7 @@ def line(work, against, *speed_ups):
 
 
 def on_cpus():
-    rows = measured("2026-11-27-epyc.jsonl")
+    rows = measured("2026-11-28-xeon.jsonl")
 
     def over(row, peer, ours="sortie"):
         """How much faster we are; than NumPy, in the faster of its two ways."""
@@ -53,6 +53,17 @@ def on_cpus():
             *(over("table", peer, "sortie of pyarrow") for peer in ("pyarrow", "duckdb", "pandas")),
         ),
         line("the same rows of polars", "`DataFrame.sort`", over("table", "polars", "sortie of polars")),
+        line(
+            "columns of 1000 x 10,000: `float32`; `float64`",
+            "`np.sort(axis=0)`",
+            over("wide_f32", "np.sort"),
+            over("wide_f64", "np.sort"),
+        ),
+        line(
+            "5 rows of pyarrow; pandas; polars, by one column",
+            "their own sort",
+            *(over("five_rows", peer, f"sortie of {peer}") for peer in ("pyarrow", "pandas", "polars")),
+        ),
         line(
             "10 elements: `sort`; `argsort`",
             "`np.sort`; `np.argsort`",
