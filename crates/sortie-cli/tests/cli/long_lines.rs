@@ -120,10 +120,10 @@ fn long_lines_are_checked_as_by_gnu_sort() {
     }
 }
 
-/// The peak memory of a sort, a merge or a check under `-S 16M`.
+/// The peak memory of a sort, a merge or a check.
 fn held(folder: &Path, arguments: &[String]) -> u64 {
     let mut command = sortie(folder);
-    command.args(["-S16M", "--parallel=2", "-T."]).args(arguments);
+    command.arg("-T.").args(arguments);
     peak(&mut command, iter::empty()).unwrap() + PROGRAM
 }
 
@@ -159,9 +159,34 @@ fn long_lines_take_little_more_memory_than_one_of_them() {
         drop(few);
         let option = |options: &str| options.split(' ').map(str::to_owned).collect::<Vec<_>>();
         for arguments in [option("x"), option("-r x"), option("-u x"), merge, option("-c sorted")] {
-            let held = held(path, &arguments);
+            let held = held(path, &[option("-S16M --parallel=2"), arguments.clone()].concat());
             println!("{count} lines of {megabytes} MB, {arguments:?}: {} MB", held / 1_000_000);
             assert!(held <= most, "{count} lines of {megabytes} MB, {arguments:?}: {held} bytes");
+        }
+    }
+}
+
+/// Once, the other runners kept the memory of their stretches beside a long line, and the key of a long line was taken for that of each
+/// short one after it.
+#[test]
+fn long_lines_with_keys_leave_no_memory_with_other_runners() {
+    let folder = folder("x", b"");
+    let long: Vec<Vec<u8>> =
+        (0..8).map(|number| [&vec![b'z'; 9 << 20][..], &[b'0' + number * 5 % 8]].concat()).collect();
+    let long = joined(&long, b'\n', true);
+    let short: Vec<u8> = (0..1_000_000).rev().flat_map(|number| format!("{number}\n").into_bytes()).collect();
+    for (what, input) in
+        [("long lines", long.clone()), ("short lines, then long ones", [short, long].concat())]
+    {
+        fs::write(folder.path().join("x"), &input).unwrap();
+        for limit in [32, 64] {
+            let most = u64::max(limit << 20, 45_000_000) + (12 << 20);
+            for threads in [1, 8] {
+                let options = format!("-f -S {limit}M --parallel {threads} x");
+                let held = held(folder.path(), &options.split(' ').map(str::to_owned).collect::<Vec<_>>());
+                println!("{options} of {what}: {} MB", held / 1_000_000);
+                assert!(held <= most, "{options} of {what}: {held} bytes");
+            }
         }
     }
 }
