@@ -180,7 +180,7 @@ fn long_lines_with_keys_leave_no_memory_with_other_runners() {
     {
         fs::write(folder.path().join("x"), &input).unwrap();
         for limit in [32, 64] {
-            let most = u64::max(limit << 20, 45_000_000) + (12 << 20);
+            let most = u64::max(limit << 20, 45_000_000) + (16 << 20);
             for threads in [1, 8] {
                 let options = format!("-f -S {limit}M --parallel {threads} x");
                 let held = held(folder.path(), &options.split(' ').map(str::to_owned).collect::<Vec<_>>());
