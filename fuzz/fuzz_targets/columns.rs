@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use sortie::columns::{Cursor, push_bytes, push_number};
-use sortie::{Key, Nans, Nulls, Order};
+use sortie::{Nans, Nulls, Order, TotalOrder};
 
 #[derive(Arbitrary, Debug)]
 struct Input {
