@@ -67,10 +67,10 @@ pub(crate) fn collect_into<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&T) -> R + Sync,
 ) {
+    assert!(results.is_empty(), "the results are all of it");
     if threads < 2 {
         return results.extend(items.iter().map(work));
     }
-    assert!(results.is_empty(), "the results are all of it");
     let slots = &mut results.spare_capacity_mut()[..items.len()];
     let part = items.len().div_ceil(8 * threads).clamp(1 << 10, ITEMS_A_TASK);
     for_each(threads, slots.chunks_mut(part).zip(items.chunks(part)), |(slots, items)| {

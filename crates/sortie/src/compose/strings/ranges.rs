@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::at_once;
 use crate::compose::tuning::{MOST_STRING_RANGES, SPLITTER_SAMPLE};
 use crate::cpu::prefetch::ahead;
@@ -145,7 +147,11 @@ fn split<S: Sync, I: Index>(
         }
     }
     let copy = |(to, own): (&mut [I], &[I])| to.copy_from_slice(own);
-    report.phase("split", written, written, || parallel::for_each(threads, copies, copy));
+    // `parallel::for_each` would hold another table of this size.
+    report.phase("split", written, written, || match threads {
+        1 => copies.into_iter().for_each(copy),
+        _ => copies.into_par_iter().for_each(copy),
+    });
     // No range has all strings, if the caller's `as_ref` always returns the same bytes.
     if ranges.iter().any(|range| range.len() == n) { Err(refused) } else { Ok((report, ranges)) }
 }
