@@ -1,8 +1,8 @@
 // Sample sort, as published, plain and fine: keys are distributed to 128 buckets by splitters from a sample, those of
 // large buckets again, until every bucket is small. Small ones are sorted by quicksort.cu.
 //
-// Contract. A level distributes the keys of `count` segments of `from` to the same places of `to`, in tiles of 2048
-// keys that do not cross segments; all places fit 32 bits. Blocks of 256 threads, eight keys each. In this order:
+// Contract. A level distributes the keys of `count` segments of `from` to the same starts of `to`, in tiles of 2048
+// keys that do not cross segments; all starts fit 32 bits. Blocks of 256 threads, eight keys each. In this order:
 // - choose_splitters, a block a segment: writes 128 words a segment, a search tree of 127 splitters from node 1 on;
 //   and the buckets that can only hold one value, by a bit each, to four words of `constant`. Dynamic shared memory:
 //   the sample's length as a power of two, words.
@@ -47,7 +47,7 @@ struct Level {
 struct Shared {
     u32 tree[BUCKETS];
     // Of the tile, then where its keys of each bucket go.
-    u32 counts[BUCKETS], places[BUCKETS];
+    u32 counts[BUCKETS], starts[BUCKETS];
 };
 
 SIMT_FN Shared& shared() { return *reinterpret_cast<Shared*>(shared_memory()); }
@@ -66,8 +66,8 @@ SIMT_FN u64 random(u64 seed, u64 i) {
 SIMT_FN void draw_sample(const u32* from, const Segment& segment, u32 count, u32 padded, u64 seed, u32* sample) {
     const u64 length = segment.end - segment.start;
     for (u32 i = thread_rank(); i < padded; i += BLOCK) {
-        const u64 place = (random(seed, i) >> 32) * length >> 32;
-        sample[i] = i < count ? from[segment.start + place] : ~0u;
+        const u64 index = (random(seed, i) >> 32) * length >> 32;
+        sample[i] = i < count ? from[segment.start + index] : ~0u;
     }
     barrier();
 }
@@ -187,16 +187,16 @@ distribute(const u32* from, u32* to, const Segment* segments, Level level, const
         const Segment& segment = segments[tile.segment];
         const u32 before = papers::sum_before(table, sums, level.single ? tile.row : u64(segment.first_tile) * BUCKETS);
         const u64 word = tile.row + u64(thread_rank()) * tile.stride;
-        u32 place = segment.start + papers::sum_before(table, sums, word) - before;
+        u32 start = segment.start + papers::sum_before(table, sums, word) - before;
         // Tiles take their space in a bucket in any order.
-        if (level.single) place += atomic_add(&taken[word], s.counts[thread_rank()]);
-        s.places[thread_rank()] = place;
+        if (level.single) start += atomic_add(&taken[word], s.counts[thread_rank()]);
+        s.starts[thread_rank()] = start;
     }
     barrier();
     SIMT_UNROLL
     for (u32 k = 0; k < KEYS_A_THREAD; ++k) {
         const u32 i = k * BLOCK + thread_rank();
-        if (i < tile.count) to[s.places[bucket[k]] + rank[k]] = from[tile.start + i];
+        if (i < tile.count) to[s.starts[bucket[k]] + rank[k]] = from[tile.start + i];
     }
 }
 

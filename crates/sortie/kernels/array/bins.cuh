@@ -26,10 +26,10 @@ constexpr u32 RESIDENT = 1024;
 constexpr u32 STRIDE = ROW | 1;
 // Rounds after which a bucket that is long enough to be left is left.
 constexpr u32 ROUNDS = 3;
-static_assert(ROW % 2 == 0 && BLOCK * STRIDE < 1u << 16, "a bin's place and a rank have 16 bits each");
+static_assert(ROW % 2 == 0 && BLOCK * STRIDE < 1u << 16, "a bin's index and a rank have 16 bits each");
 
 // Where the item of a place is kept, or the count of a bin.
-SIMT_FN u32 spot(u32 place) { return place + place / ROW * (STRIDE - ROW); }
+SIMT_FN u32 slot(u32 index) { return index + index / ROW * (STRIDE - ROW); }
 
 // Turns the items of each bin into how many come before it. Returns the most that one of the thread's bins has.
 SIMT_FN u32 sum(u32* bins, u32* sums) {

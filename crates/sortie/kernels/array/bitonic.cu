@@ -92,7 +92,7 @@ struct Superstep {
 };
 
 // Bank conflicts of items of a word: none, in any window.
-SIMT_FN constexpr u32 padded(u32 place) { return place + place / WARP; }
+SIMT_FN constexpr u32 padded(u32 position) { return position + position / WARP; }
 
 static_assert((TILE + TILE / WARP) * sizeof(Item) == SORTIE_TILE_MEMORY, "as the host has it");
 
@@ -103,18 +103,18 @@ SIMT_FN Item* shared_items() { return reinterpret_cast<Item*>(shared_memory()); 
 // The items of a tile that a thread holds while it does the steps of a window.
 template <u32 FIRST> struct Column {
     // Where it is in the tile; where the mirrored half of it is.
-    u32 place, other;
+    u32 position, other;
 
     SIMT_FN explicit Column(bool mirrored) {
         constexpr u32 below = (1u << FIRST) - 1;
-        place = (thread_rank() & ~below) << ROW_BITS | (thread_rank() & below);
-        other = mirrored ? place ^ below : place;
+        position = (thread_rank() & ~below) << ROW_BITS | (thread_rank() & below);
+        other = mirrored ? position ^ below : position;
     }
 
     // Items with bit UPPER of the window set are the mirrored half. Of `(b ? p : q)[i]`, which this stands for, g++ 12
     // computes i on one side alone under its sanitizers.
     template <u32 UPPER> SIMT_FN Item* half_of(u32 j) const {
-        return shared_items() + padded(j >> UPPER & 1 ? other : place);
+        return shared_items() + padded(j >> UPPER & 1 ? other : position);
     }
 
     template <u32 UPPER = ROW_BITS - 1> SIMT_FN void take(Item (&row)[ROW]) const {
@@ -208,11 +208,11 @@ struct Part {
     }
 
     // The bits of a place in the tile at their places in the array.
-    SIMT_FN u64 spread(u32 place) const {
-        return (place & ((1u << low_bits) - 1)) | u64(place >> low_bits) << high_first;
+    SIMT_FN u64 spread(u32 position) const {
+        return (position & ((1u << low_bits) - 1)) | u64(position >> low_bits) << high_first;
     }
 
-    SIMT_FN u64 index(u32 place) const { return (place >> (TILE_BITS - 1) & 1 ? upper : lower) + spread(place); }
+    SIMT_FN u64 index(u32 position) const { return (position >> (TILE_BITS - 1) & 1 ? upper : lower) + spread(position); }
 
     SIMT_FN bool within(u64 count) const { return index(TILE - 1) < count; }
 };
@@ -257,7 +257,7 @@ struct Arrays {
 };
 
 SIMT_FN void load(Item (&row)[ROW], const Column<HIGH>& column, const Part& part, const Arrays& all) {
-    const Arrays lower = all.from(part.lower + part.spread(column.place));
+    const Arrays lower = all.from(part.lower + part.spread(column.position));
     const Arrays upper = all.from(part.upper + part.spread(column.other));
     const Distances<HIGH> distances(part);
     if (part.within(all.count)) {
@@ -290,13 +290,13 @@ SIMT_FN void store(const Item (&row)[ROW], const Arrays& lower, const Arrays& up
 }
 
 SIMT_FN void store_high(const Item (&row)[ROW], const Column<HIGH>& column, const Part& part, const Arrays& all) {
-    const Arrays lower = all.from(part.lower + part.spread(column.place));
+    const Arrays lower = all.from(part.lower + part.spread(column.position));
     const Arrays upper = all.from(part.upper + part.spread(column.other));
     store<HIGH>(row, lower, upper, part, part.within(all.count));
 }
 
 SIMT_FN void store_middle(const Item (&row)[ROW], const Column<MIDDLE>& column, const Part& part, const Arrays& all) {
-    const Arrays own = all.from(part.index(column.place));
+    const Arrays own = all.from(part.index(column.position));
     store<MIDDLE>(row, own, own, part, part.within(all.count));
 }
 
@@ -319,10 +319,10 @@ sort_tiles(Arrays arrays, u32 last, code::Transform transform) {
     // A row takes any keys of the tile.
     SIMT_UNROLL
     for (u32 j = 0; j < ROW; ++j) {
-        const u32 place = high.place + (j << HIGH);
-        const Item item = own.get(lesser(place, there - 1));
+        const u32 position = high.position + (j << HIGH);
+        const Item item = own.get(lesser(position, there - 1));
         const Code code = code::encode<KIND>(Key(code_of(item)), transform);
-        row[j] = join(place < there ? code : LAST_CODE, payload_of(item));
+        row[j] = join(position < there ? code : LAST_CODE, payload_of(item));
     }
     if (payload::WORDS > 0 && there < TILE) {
         // But where a last code may have a payload, what is past the end must be there from the start.
@@ -338,8 +338,8 @@ sort_tiles(Arrays arrays, u32 last, code::Transform transform) {
     if (last) decode(row, transform);
     SIMT_UNROLL
     for (u32 j = 0; j < ROW; ++j) {
-        const u32 place = high.place + (j << HIGH);
-        if (place < there) own.put(place, row[j]);
+        const u32 position = high.position + (j << HIGH);
+        if (position < there) own.put(position, row[j]);
     }
 }
 

@@ -89,8 +89,8 @@ template <class Code, bool UNEVEN = false> class Classifier {
     u32 shift, scale;
     const u32* cells;
 
-    SIMT_FN u32 at(Word place) const {
-        const u32 top = upper_half(Word(place << shift));
+    SIMT_FN u32 at(Word offset) const {
+        const u32 top = upper_half(Word(offset << shift));
         if constexpr (UNEVEN) {
             const u32 before = cells[cell(top)], own = cells[cell(top) + 1] - before;
             return (before + u32(u64(top << CELL_BITS) * own >> 32)) >> CELL_FRACTION;

@@ -11,10 +11,10 @@
 
 namespace simt::compared {
 
-constexpr bool PLACED = SORTIE_PLACED;
+constexpr bool INDEXED = SORTIE_INDEXED;
 constexpr u32 KEY_BYTES = SORTIE_KEY_BYTES;
 // What keys move by, and where they begin.
-constexpr u32 WORD_BYTES = PLACED || KEY_BYTES % 8 != 0 ? 4 : KEY_BYTES % 16 != 0 ? 8 : 16;
+constexpr u32 WORD_BYTES = INDEXED || KEY_BYTES % 8 != 0 ? 4 : KEY_BYTES % 16 != 0 ? 8 : 16;
 
 template <u32 bytes> struct WordOf { using Type = u32; };
 template <> struct WordOf<8> { using Type = u64; };
@@ -37,13 +37,13 @@ SIMT_FN u32 big_endian(const Key& key, u32 i) { return permute_bytes(key.words[i
 // Whether a goes before b: a strict weak order.
 SIMT_FN bool key_compare(const Key& a, const Key& b) { SORTIE_KEY_COMPARE }
 
-#if SORTIE_PLACED
+#if SORTIE_INDEXED
 struct Item {
     Key key;
-    u32 place;
+    u32 index;
 };
 SIMT_FN bool less(const Item& a, const Item& b) {
-    return key_compare(a.key, b.key) || (!key_compare(b.key, a.key) && a.place < b.place);
+    return key_compare(a.key, b.key) || (!key_compare(b.key, a.key) && a.index < b.index);
 }
 #else
 using Item = Key;

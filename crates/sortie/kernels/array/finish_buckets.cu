@@ -13,7 +13,7 @@
 #include "code.cuh"
 #include "item.cuh"
 #include "left.cuh"
-#include "placed.cuh"
+#include "bucket_bounds.cuh"
 #include "simt.cuh"
 
 namespace simt::finish_buckets {
@@ -34,12 +34,12 @@ struct Arrays {
     u32* payload;
 };
 
-SIMT_FN void put(const Arrays& arrays, u64 place, Item item, [[maybe_unused]] const code::Transform& transform) {
+SIMT_FN void put(const Arrays& arrays, u64 index, Item item, [[maybe_unused]] const code::Transform& transform) {
 #if SORTIE_LOW != INDEX
-    arrays.keys[place] = code::decode<KIND>(item::code_of(item), transform);
+    arrays.keys[index] = code::decode<KIND>(item::code_of(item), transform);
 #endif
 #if SORTIE_LOW != ALONE
-    arrays.payload[place] = item::low_of(item);
+    arrays.payload[index] = item::low_of(item);
 #endif
 }
 
@@ -96,15 +96,15 @@ SIMT_FN classify::Range find_range(const Word (&row)[ROW], Shared& shared) {
 constexpr u32 CROWD = HALF;
 
 // Puts keys, whose bins are summed, into smaller bins, and sums those.
-SIMT_FN void cut_again(u32 (&places)[ROW], const Word (&row)[ROW], u32 count, u32* bins, Shared& shared) {
+SIMT_FN void cut_again(u32 (&positions)[ROW], const Word (&row)[ROW], u32 count, u32* bins, Shared& shared) {
     const classify::Classifier<Item> classifier(shared.range);
     const u32 left = count - lesser(count, thread_rank());
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
-        const u32 bin = places[r] >> 16, next = bin % STRIDE == ROW - 1 ? bin + 1 + (STRIDE - ROW) : bin + 1;
+        const u32 bin = positions[r] >> 16, next = bin % STRIDE == ROW - 1 ? bin + 1 + (STRIDE - ROW) : bin + 1;
         const u32 start = bins[bin], end = next < BLOCK * STRIDE ? bins[next] : count;
         const u32 within = u32(u64(classifier.part_within(Item(row[r]))) * (end - start) >> 32);
-        places[r] = spot(lesser(start + within, CAPACITY - 1)) << 16;
+        positions[r] = slot(lesser(start + within, CAPACITY - 1)) << 16;
     }
     barrier();
     SIMT_UNROLL
@@ -112,7 +112,7 @@ SIMT_FN void cut_again(u32 (&places)[ROW], const Word (&row)[ROW], u32 count, u3
     barrier();
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r)
-        if (r * BLOCK < left) places[r] |= atomic_add<Relaxed, Block>(&bins[places[r] >> 16], 1);
+        if (r * BLOCK < left) positions[r] |= atomic_add<Relaxed, Block>(&bins[positions[r] >> 16], 1);
     barrier();
     bins::sum(bins, shared.sums);
     barrier();
@@ -148,31 +148,31 @@ SIMT_FN bool finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
     }
     // The bin of each item, and the item's rank in it.
     const classify::Classifier<Item> classifier(range);
-    u32 places[ROW];
+    u32 positions[ROW];
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
-        const u32 bin = spot(classifier.bucket_within(Item(row[r])));
-        places[r] = bin << 16;
-        if (r * BLOCK < left) places[r] |= atomic_add<Relaxed, Block>(&counts[bin], 1);
+        const u32 bin = slot(classifier.bucket_within(Item(row[r])));
+        positions[r] = bin << 16;
+        if (r * BLOCK < left) positions[r] |= atomic_add<Relaxed, Block>(&counts[bin], 1);
     }
     barrier();
     [[maybe_unused]] const u32 most = bins::sum(counts, shared.sums);
 #if SORTIE_OF_SEGMENTS
     if (most > CROWD) atomic_or<Relaxed, Block>(&shared.wrong, 1);
     barrier();
-    if (shared.wrong) cut_again(places, row, count, counts, shared);
+    if (shared.wrong) cut_again(positions, row, count, counts, shared);
 #else
     barrier();
 #endif
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const bool there = r * BLOCK < left;
-        places[r] = there ? counts[places[r] >> 16] + (places[r] & 0xFFFF) : r * BLOCK + thread;
+        positions[r] = there ? counts[positions[r] >> 16] + (positions[r] & 0xFFFF) : r * BLOCK + thread;
         row[r] = there ? row[r] : ~Word(0);
     }
     barrier();
     SIMT_UNROLL
-    for (u32 r = 0; r < ROW; ++r) shared.items[spot(places[r])] = row[r];
+    for (u32 r = 0; r < ROW; ++r) shared.items[slot(positions[r])] = row[r];
     barrier();
     u32 round = 1;
     while (!sort_neighbours(shared.items, shared.wrong)) {
@@ -182,18 +182,18 @@ SIMT_FN bool finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const u32 i = r * BLOCK + thread;
-        if (r * BLOCK < left) put(arrays, start + i, Item(shared.items[spot(i)]), transform);
+        if (r * BLOCK < left) put(arrays, start + i, Item(shared.items[slot(i)]), transform);
     }
     return true;
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
-finish_buckets(Arrays arrays, placed::Buckets buckets, u64 longest, left::List list, code::Transform transform) {
+finish_buckets(Arrays arrays, bucket_bounds::Buckets buckets, u64 longest, left::List list, code::Transform transform) {
     await_turn();
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
-    const u32 bucket_count = placed::count(buckets);
+    const u32 bucket_count = bucket_bounds::count(buckets);
     for (u32 b = block_rank(); b < bucket_count; b += grid_blocks()) {
-        const u64* ends = placed::ends_of(buckets, b);
+        const u64* ends = bucket_bounds::ends_of(buckets, b);
         const u64 start = ends[0], end = ends[1], count = end - start;
         if (count < (APART || is_moved(arrays) ? 1 : 2) || count > longest) continue;
         const bool done = count <= CAPACITY && finish(arrays, start, u32(count), shared, transform);

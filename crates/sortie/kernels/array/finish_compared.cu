@@ -50,13 +50,13 @@ struct Arrays {
     const Payload* payload_from;
 };
 
-#if SORTIE_PLACED
-SIMT_FN void take_apart(const Arrays& arrays, u64 place, const Item& item) {
+#if SORTIE_INDEXED
+SIMT_FN void take_apart(const Arrays& arrays, u64 index, const Item& item) {
 #if SORTIE_PAYLOAD_BYTES > 0
-    arrays.keys[place] = item.key;
-    arrays.payload[place] = arrays.payload_from[item.place];
+    arrays.keys[index] = item.key;
+    arrays.payload[index] = arrays.payload_from[item.index];
 #else
-    arrays.payload[place] = item.place;
+    arrays.payload[index] = item.index;
 #endif
 }
 #else
@@ -72,7 +72,7 @@ SIMT_FN void sort_bucket(const Arrays& arrays, const Buckets& buckets, u32 numbe
         end = ends[1];
     }
     const u64 count = end - start;
-    if (count < (compared::PLACED ? 1 : 2)) return;
+    if (count < (compared::INDEXED ? 1 : 2)) return;
     if (count > CAPACITY) {
         if (thread_rank() == 0) {
             u64* own = left + 2 * u64(atomic_add(left_count, 1));
@@ -82,7 +82,7 @@ SIMT_FN void sort_bucket(const Arrays& arrays, const Buckets& buckets, u32 numbe
         return;
     }
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
-    if constexpr (compared::PLACED) {
+    if constexpr (compared::INDEXED) {
         block_sort::copy(shared.items, arrays.items + start, u32(count));
         barrier();
         block_sort::sort(shared.items, u32(count));
@@ -130,7 +130,7 @@ SIMT_KERNEL(BLOCK, 1) sort_left(Arrays arrays, Item* other, const u64* left, con
             to = from;
             from = merged;
         }
-        if constexpr (compared::PLACED)
+        if constexpr (compared::INDEXED)
             for (u64 i = thread_rank(); i < count; i += BLOCK) take_apart(arrays, start + i, arrays.items[start + i]);
         barrier();
     }

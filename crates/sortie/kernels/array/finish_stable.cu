@@ -15,7 +15,7 @@
 #include "code.cuh"
 #include "left.cuh"
 #include "payload.cuh"
-#include "placed.cuh"
+#include "bucket_bounds.cuh"
 #include "simt.cuh"
 
 namespace simt::finish_stable {
@@ -26,7 +26,7 @@ using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
 constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 INDEX_BITS = network::log2_ceil(CAPACITY);
 constexpr u32 LEADING_BITS = 32 - INDEX_BITS;
-constexpr u32 INDEX = (1u << INDEX_BITS) - 1;
+constexpr u32 INDEX_MASK = (1u << INDEX_BITS) - 1;
 // More keys than that in one bin are not sorted by bins: many may agree.
 constexpr u32 CROWD = 4 * ROW;
 // Of a digit: a thread for each of its values.
@@ -50,7 +50,7 @@ struct Packing {
     SIMT_FN u32 pack(Key code, u32 index) const { return u32(Key(code - least) >> shift) << INDEX_BITS | index; }
 };
 
-SIMT_FN bool agree(u32 a, u32 b) { return (a ^ b) <= INDEX; }
+SIMT_FN bool agree(u32 a, u32 b) { return (a ^ b) <= INDEX_MASK; }
 
 // What `sort_by_digits` has in place of the items.
 struct Ranking {
@@ -101,7 +101,7 @@ SIMT_FN bool find_range(const Key (&row)[ROW], Shared& shared) {
             const u32 bits = 64 - leading_zeros(u64(Key(greatest - least)));
             shared.bits = bits;
             shared.packing = {least, greater(bits, LEADING_BITS) - LEADING_BITS};
-            shared.range = classify::cut<u32>(0u, shared.packing.pack(greatest, INDEX), CAPACITY);
+            shared.range = classify::cut<u32>(0u, shared.packing.pack(greatest, INDEX_MASK), CAPACITY);
             shared.wrong = 0;
         }
     }
@@ -115,7 +115,7 @@ SIMT_FN void bring_payload(const Arrays& arrays, u64 start, u32 count, u32 word,
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const u32 i = r * BLOCK + thread_rank();
-        if (SORTIE_PLACES && !arrays.payload_from) shared.payload[i] = payload::Word(i);
+        if (SORTIE_ARGSORT && !arrays.payload_from) shared.payload[i] = payload::Word(i);
         else if (i < count) copy_async(&shared.payload[i], from + i * payload::WORDS);
     }
     copy_async_commit();
@@ -127,25 +127,25 @@ SIMT_FN void settle_agreeing(u32 count, Shared& shared) {
     u32 firsts = 0;
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
-        const u32 i = r * BLOCK + thread_rank(), own = shared.items[spot(i)];
-        const bool is_first = i + 1 < count && agree(own, shared.items[spot(i + 1)]);
-        firsts |= u32(is_first && (i == 0 || !agree(own, shared.items[spot(i - 1)]))) << r;
+        const u32 i = r * BLOCK + thread_rank(), own = shared.items[slot(i)];
+        const bool is_first = i + 1 < count && agree(own, shared.items[slot(i + 1)]);
+        firsts |= u32(is_first && (i == 0 || !agree(own, shared.items[slot(i - 1)]))) << r;
     }
     barrier();
     SIMT_ROLL
     for (; firsts > 0; firsts &= firsts - 1) {
-        const u32 first = trailing_zeros(firsts) * BLOCK + thread_rank(), own = shared.items[spot(first)];
+        const u32 first = trailing_zeros(firsts) * BLOCK + thread_rank(), own = shared.items[slot(first)];
         for (u32 next = first + 1; next < count; ++next) {
-            const u32 word = shared.items[spot(next)];
+            const u32 word = shared.items[slot(next)];
             if (!agree(own, word)) break;
-            const Key code = shared.codes[word & INDEX];
+            const Key code = shared.codes[word & INDEX_MASK];
             u32 to = next;
             for (; to > first; --to) {
-                const u32 before = shared.items[spot(to - 1)];
-                if (shared.codes[before & INDEX] <= code) break;
-                shared.items[spot(to)] = before;
+                const u32 before = shared.items[slot(to - 1)];
+                if (shared.codes[before & INDEX_MASK] <= code) break;
+                shared.items[slot(to)] = before;
             }
-            shared.items[spot(to)] = word;
+            shared.items[slot(to)] = word;
         }
     }
     barrier();
@@ -158,13 +158,13 @@ SIMT_FN bool sort_by_bins(const Key (&row)[ROW], u32 count, Shared& shared) {
     const Packing packing = shared.packing;
     const classify::Classifier<u32> classifier(shared.range);
     // A bin, and the key's rank in it.
-    u32 words[ROW], places[ROW];
+    u32 words[ROW], positions[ROW];
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         words[r] = packing.pack(row[r], r * BLOCK + thread);
-        const u32 bin = spot(classifier.bucket_within(words[r]));
-        places[r] = bin << 16;
-        if (r * BLOCK < left) places[r] |= atomic_add<Relaxed, Block>(&shared.items[bin], 1);
+        const u32 bin = slot(classifier.bucket_within(words[r]));
+        positions[r] = bin << 16;
+        if (r * BLOCK < left) positions[r] |= atomic_add<Relaxed, Block>(&shared.items[bin], 1);
     }
     barrier();
     if (bins::sum(shared.items, shared.sums) > CROWD) atomic_or<Relaxed, Block>(&shared.wrong, 1);
@@ -173,12 +173,12 @@ SIMT_FN bool sort_by_bins(const Key (&row)[ROW], u32 count, Shared& shared) {
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const bool there = r * BLOCK < left;
-        places[r] = there ? shared.items[places[r] >> 16] + (places[r] & 0xFFFF) : r * BLOCK + thread;
+        positions[r] = there ? shared.items[positions[r] >> 16] + (positions[r] & 0xFFFF) : r * BLOCK + thread;
         words[r] = there ? words[r] : ~0u;
     }
     barrier();
     SIMT_UNROLL
-    for (u32 r = 0; r < ROW; ++r) shared.items[spot(places[r])] = words[r];
+    for (u32 r = 0; r < ROW; ++r) shared.items[slot(positions[r])] = words[r];
     barrier();
     for (u32 round = 1; !sort_neighbours(shared.items, shared.wrong); ++round)
         if (round == ROUNDS) return false;
@@ -232,11 +232,11 @@ SIMT_FN void sort_by_digits(u32 count, Shared& shared) {
         for (u32 r = 0; r < ROW; ++r) {
             const u32 peers = match_bits<AT, BITS>(digits[r]);
             u32& counter = counters[digits[r] >> AT];
-            const u32 place = counter + popcount(peers & below);
+            const u32 index = counter + popcount(peers & below);
             warp_barrier();
-            if ((peers & ~below) == own) counter = place + 1;
+            if ((peers & ~below) == own) counter = index + 1;
             warp_barrier();
-            ranking.order[place] = u16(order[r]);
+            ranking.order[index] = u16(order[r]);
         }
         barrier();
         SIMT_UNROLL
@@ -244,7 +244,7 @@ SIMT_FN void sort_by_digits(u32 count, Shared& shared) {
     }
     barrier();
     SIMT_UNROLL
-    for (u32 r = 0; r < ROW; ++r) shared.items[spot(first + r * WARP)] = order[r];
+    for (u32 r = 0; r < ROW; ++r) shared.items[slot(first + r * WARP)] = order[r];
     barrier();
 }
 
@@ -252,8 +252,8 @@ SIMT_FN void sort_by_digits(u32 count, Shared& shared) {
 SIMT_FN void put(const Arrays& arrays, u64 start, u32 count, Shared& shared, const code::Transform& transform) {
     u32 indices[ROW];
     SIMT_UNROLL
-    for (u32 r = 0; r < ROW; ++r) indices[r] = shared.items[spot(r * BLOCK + thread_rank())] & INDEX;
-    if (!SORTIE_PLACES) {
+    for (u32 r = 0; r < ROW; ++r) indices[r] = shared.items[slot(r * BLOCK + thread_rank())] & INDEX_MASK;
+    if (!SORTIE_ARGSORT) {
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
             const u32 i = r * BLOCK + thread_rank();
@@ -294,12 +294,12 @@ SIMT_FN void finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
     copy_async_wait<0>();
     barrier();
     if (differ) put(arrays, start, count, shared, transform);
-    else if (SORTIE_PLACES && !arrays.payload_from)
+    else if (SORTIE_ARGSORT && !arrays.payload_from)
         for (u32 i = thread_rank(); i < count; i += BLOCK) arrays.payload[start + i] = payload::Word(i);
 }
 
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
-finish_stable(Arrays arrays, placed::Buckets buckets, const classify::Profile* profile,
+finish_stable(Arrays arrays, bucket_bounds::Buckets buckets, const classify::Profile* profile,
               classify::Codes<Key> codes, left::List list, code::Transform transform) {
     await_turn();
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
@@ -307,9 +307,9 @@ finish_stable(Arrays arrays, placed::Buckets buckets, const classify::Profile* p
         finish(arrays, 0, buckets.count, shared, transform);
         return;
     }
-    const u32 bucket_count = placed::count(buckets);
+    const u32 bucket_count = bucket_bounds::count(buckets);
     for (u32 b = block_rank(); b < bucket_count; b += grid_blocks()) {
-        const u64* ends = placed::ends_of(buckets, b);
+        const u64* ends = bucket_bounds::ends_of(buckets, b);
         const u64 start = ends[0], end = ends[1], count = end - start;
         if (count < 2) continue;
         if (count <= CAPACITY) {

@@ -364,7 +364,7 @@ SIMT_FN void sweep_tile(const Job& job, const Digit& digit, const Pass& pass, u3
     rank_codes(row, indices, digit, shared);
     // While others are waited for, the first words of the payloads are on the way.
     payload::Word words[ROW];
-    if (SORTIE_PLACES && pass.is_first) {
+    if (SORTIE_ARGSORT && pass.is_first) {
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) words[r] = payload::Word(first) + warp_rank() * WARP * ROW + lane() + r * WARP;
     } else if constexpr (WORDS > 0) {
@@ -392,7 +392,7 @@ SIMT_FN void copy_all(const Job& job, const Pass& pass, const code::Transform& t
             pass.keys_to[i] = key;
         }
     }
-    if (SORTIE_PLACES && pass.is_first) {
+    if (SORTIE_ARGSORT && pass.is_first) {
         for (u64 i = first; i < job.count; i += step) pass.payload_to[i] = payload::Word(i);
     } else {
         for (u64 i = first; i < job.count * payload::WORDS; i += step) pass.payload_to[i] = pass.payload[i];
@@ -425,7 +425,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sweep(Job job, u32 digit, code::Transform t
     const u32 passes_before = popcount(passes & ((1u << digit) - 1));
     const bool is_first = passes_before == 0, is_odd = passes_before % 2 == 1;
     // Equal keys are numbered where they are.
-    const bool is_all = SORTIE_PLACES && active == 0 && digit == 0;
+    const bool is_all = SORTIE_ARGSORT && active == 0 && digit == 0;
     if (!(passes >> digit & 1) && !is_all) return;
     const Side &even = job.sides[0], &odd = job.sides[1];
     const bool is_last = is_all || passes >> digit == 1;
@@ -439,7 +439,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sweep(Job job, u32 digit, code::Transform t
                     digit,
                     is_first,
                     is_last,
-                    !(SORTIE_PLACES && is_last && plan == classify::PASSES)};
+                    !(SORTIE_ARGSORT && is_last && plan == classify::PASSES)};
     if (!(active >> digit & 1)) {
         copy_all(job, pass, transform);
         return;

@@ -105,22 +105,22 @@ SIMT_FN Tile find_tile(const Job& job, u32 number, Shared& shared) {
 }
 
 // The item of a place.
-SIMT_FN Item load(const Job& job, u64 place, [[maybe_unused]] const code::Transform& transform) {
-    const From from = job.from[place];
+SIMT_FN Item load(const Job& job, u64 index, [[maybe_unused]] const code::Transform& transform) {
+    const From from = job.from[index];
 #if SORTIE_LOW == ALONE
     return code::encode<KIND>(from, transform);
 #elif SORTIE_STEP == FIRST
-    return item::join(code::encode<KIND>(from, transform), SORTIE_LOW == INDEX ? u32(place) : job.payload[place]);
+    return item::join(code::encode<KIND>(from, transform), SORTIE_LOW == INDEX ? u32(index) : job.payload[index]);
 #else
     return from;
 #endif
 }
 
-SIMT_FN void store(const Job& job, u64 place, Item item, [[maybe_unused]] const code::Transform& transform) {
+SIMT_FN void store(const Job& job, u64 index, Item item, [[maybe_unused]] const code::Transform& transform) {
 #if SORTIE_LOW == ALONE
-    job.to[place] = code::decode<KIND>(item, transform);
+    job.to[index] = code::decode<KIND>(item, transform);
 #else
-    job.to[place] = item;
+    job.to[index] = item;
 #endif
 }
 
@@ -158,13 +158,13 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
     load_row(row, job, tile, transform);
 
     // A digit, and the item's rank under it.
-    u32 places[ROW];
+    u32 positions[ROW];
     const u32 left = tile.count - lesser(tile.count, thread_rank());
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const u32 digit = digit_of(row[r]);
-        places[r] = digit << 16;
-        if (r * BLOCK < left) places[r] |= atomic_add<Relaxed, Block>(&shared.counts[digit], 1);
+        positions[r] = digit << 16;
+        if (r * BLOCK < left) positions[r] |= atomic_add<Relaxed, Block>(&shared.counts[digit], 1);
     }
     barrier();
     const u32 count = shared.counts[thread_rank()];
@@ -176,8 +176,8 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
     barrier();
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
-        places[r] = shared.starts[places[r] >> 16] + (places[r] & 0xFFFF);
-        if (r * BLOCK < left) shared.items[places[r]] = row[r];
+        positions[r] = shared.starts[positions[r] >> 16] + (positions[r] & 0xFFFF);
+        if (r * BLOCK < left) shared.items[positions[r]] = row[r];
     }
     // Late: the atomic has had its time.
     shared.moves[thread_rank()] = room - start;

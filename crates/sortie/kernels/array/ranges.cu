@@ -75,18 +75,18 @@ SIMT_FN u32 range_of(Key code, const Key* splitters) {
 
 // Calls `put` with each of the thread's positions in the tile, and with the target of the key there. `end` is where the range
 // with the lane's number ends in the tile.
-template <class Put> SIMT_FN void for_places(u32 count, u32 end, const u64* moves, Put put) {
+template <class Put> SIMT_FN void for_positions(u32 count, u32 end, const u64* moves, Put put) {
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
-        const u32 first = r * BLOCK + warp_rank() * WARP, place = first + lane();
+        const u32 first = r * BLOCK + warp_rank() * WARP, index = first + lane();
         if (first >= count) break;
         // Usually all positions of a warp are in one range.
         const u32 lowest = popcount(ballot(end <= first)), highest = popcount(ballot(end < first + WARP));
         u32 range = lowest;
-        for (u32 other = lowest; other < lesser(highest, RANGES); ++other) range += shuffle(end, other) <= place;
-        if (place >= count) continue;
+        for (u32 other = lowest; other < lesser(highest, RANGES); ++other) range += shuffle(end, other) <= index;
+        if (index >= count) continue;
         const u64 move = moves[range];
-        if (move != NOWHERE) put(place, move + place);
+        if (move != NOWHERE) put(index, move + index);
     }
 }
 
@@ -103,14 +103,14 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) to_ranges(Job job, code::Transform transfor
     barrier();
 
     // The counter of each key, and the key's rank among those of this counter.
-    u32 places[ROW];
+    u32 positions[ROW];
     const u32 left = count - lesser(count, thread_rank());
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const u32 range = range_of(code::encode<KIND>(row[r], transform), shared.splitters);
         const u32 counter = range * COUNTERS + thread_rank() % COUNTERS;
-        places[r] = counter << 16;
-        if (r * BLOCK < left) places[r] |= atomic_add<Relaxed, Block>(&shared.counts[counter], 1);
+        positions[r] = counter << 16;
+        if (r * BLOCK < left) positions[r] |= atomic_add<Relaxed, Block>(&shared.counts[counter], 1);
     }
     barrier();
     const u32 own = shared.counts[thread_rank()], range = thread_rank() / COUNTERS;
@@ -125,14 +125,14 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) to_ranges(Job job, code::Transform transfor
     barrier();
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
-        places[r] = shared.starts[places[r] >> 16] + (places[r] & 0xFFFF);
-        if (r * BLOCK < left) shared.moved[places[r]].key = row[r];
+        positions[r] = shared.starts[positions[r] >> 16] + (positions[r] & 0xFFFF);
+        if (r * BLOCK < left) shared.moved[positions[r]].key = row[r];
     }
     // As late as possible, so that the atomic has finished.
     if (speaks) shared.moves[range] = to + keys <= job.starts[range + 1] ? to - start : NOWHERE;
     const u32 end = lane() + 1 < RANGES ? shared.starts[(lane() + 1) * COUNTERS] : count;
     barrier();
-    for_places(count, end, shared.moves, [&](u32 place, u64 to) { job.to[to] = shared.moved[place].key; });
+    for_positions(count, end, shared.moves, [&](u32 index, u64 to) { job.to[to] = shared.moved[index].key; });
 
     SIMT_UNROLL
     for (u32 w = 0; w < payload::WORDS; ++w) {
@@ -141,11 +141,11 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) to_ranges(Job job, code::Transform transfor
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
             const u32 i = r * BLOCK + thread_rank();
-            if (r * BLOCK < left) shared.moved[places[r]].word = words[u64(i) * payload::WORDS];
+            if (r * BLOCK < left) shared.moved[positions[r]].word = words[u64(i) * payload::WORDS];
         }
         barrier();
-        for_places(count, end, shared.moves, [&](u32 place, u64 to) {
-            job.payload_to[to * payload::WORDS + w] = shared.moved[place].word;
+        for_positions(count, end, shared.moves, [&](u32 index, u64 to) {
+            job.payload_to[to * payload::WORDS + w] = shared.moved[index].word;
         });
     }
 }

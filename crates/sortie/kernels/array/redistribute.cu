@@ -14,7 +14,7 @@
 // Cost: two reads of the keys, and a read and a write more.
 #include "code.cuh"
 #include "long_buckets.cuh"
-#include "placed.cuh"
+#include "bucket_bounds.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
 
@@ -38,11 +38,11 @@ static_assert(BLOCK / WARP <= OWN, "a word a warp");
 
 SIMT_FN u32* shared_words() { return reinterpret_cast<Shared*>(shared_memory())->counts; }
 
-SIMT_KERNEL(BLOCK, 4) list_long(placed::Buckets buckets, u64 longest, Bucket* list, u32* listed) {
+SIMT_KERNEL(BLOCK, 4) list_long(bucket_bounds::Buckets buckets, u64 longest, Bucket* list, u32* listed) {
     await_turn();
-    const u32 count = placed::count(buckets);
+    const u32 count = bucket_bounds::count(buckets);
     for (u32 b = block_rank() * BLOCK + thread_rank(); b < count; b += grid_blocks() * BLOCK) {
-        const u64* ends = placed::ends_of(buckets, b);
+        const u64* ends = bucket_bounds::ends_of(buckets, b);
         if (ends[1] - ends[0] > longest) list[atomic_add(listed, 1)] = {ends[0], ends[1], ~u64(0), 0};
     }
 }
@@ -123,7 +123,7 @@ SIMT_KERNEL(BLOCK, 4) count_long(const Key* keys, Buckets all, u32* counts, code
 }
 
 SIMT_KERNEL(BLOCK, 4)
-place_long(Buckets all, const u32* counts, u64* cursors, u64* placed, u32* placed_count) {
+scan_long(Buckets all, const u32* counts, u64* cursors, u64* ready, u32* ready_count) {
     await_turn();
     u32* sums = shared_words();
     for (u32 b = block_rank(); b < *all.listed; b += grid_blocks()) {
@@ -135,7 +135,7 @@ place_long(Buckets all, const u32* counts, u64* cursors, u64* placed, u32* place
         // Of equal keys none were counted.
         const bool whole = SORTIE_ALL && i == 0 && bucket.low == bucket.high;
         if (SORTIE_ALL ? count > 0 || whole : count > 1 && !is_exact(bucket, all.share)) {
-            u64* own = placed + 2 * u64(atomic_add(placed_count, 1));
+            u64* own = ready + 2 * u64(atomic_add(ready_count, 1));
             own[0] = start;
             own[1] = whole ? bucket.end : start + count;
         }

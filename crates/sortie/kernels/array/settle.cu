@@ -47,10 +47,10 @@ SIMT_KERNEL(BLOCK, 2) reverse(Key* keys, u64 count, const Profile* profile) {
     }
 }
 
-SIMT_KERNEL(BLOCK, 2) number(u32* places, u64 count, const Profile* profile) {
+SIMT_KERNEL(BLOCK, 2) number(u32* indices, u64 count, const Profile* profile) {
     await_turn();
     if (classify::plan(*profile) != classify::LEAVE) return;
-    for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) places[i] = u32(i);
+    for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) indices[i] = u32(i);
 }
 
 struct Shared {
@@ -61,10 +61,10 @@ struct Shared {
 };
 
 // The last bucket from `low` to `high` that does not begin after the place.
-SIMT_FN u32 bucket_at(u32 place, const u32* starts, u32 low, u32 high) {
+SIMT_FN u32 bucket_at(u32 index, const u32* starts, u32 low, u32 high) {
     while (low < high) {
         const u32 middle = (low + high + 1) / 2;
-        if (starts[middle] <= place) low = middle;
+        if (starts[middle] <= index) low = middle;
         else high = middle - 1;
     }
     return low;

@@ -106,11 +106,11 @@ SIMT_FN u64 length_of(const Level& level, u32 group) { return start_of(level, gr
 
 SIMT_FN u32 log2_ceil(u32 n) { return n <= 1 ? 0 : WARP - leading_zeros(n - 1); }
 
-SIMT_FN Item item_at(const Level& level, u64 place) {
-#if SORTIE_PLACED && SORTIE_STEP == FIRST
-    return {level.from[place], u32(place)};
+SIMT_FN Item item_at(const Level& level, u64 index) {
+#if SORTIE_INDEXED && SORTIE_STEP == FIRST
+    return {level.from[index], u32(index)};
 #else
-    return level.from[place];
+    return level.from[index];
 #endif
 }
 
@@ -170,7 +170,7 @@ SIMT_KERNEL(SAMPLING, 1) choose_splitters(Level level) {
         const u32 rank = ((2 * (node - (1u << depth)) + 1) << (cut.tree_bits - 1 - depth)) - 1;
         const u32 at = splitter_at(lesser(rank, cut.ways - 2));
         tree[node] = sample[at];
-        if (!compared::PLACED && !less(sample[at - 1], sample[at])) atomic_or<Relaxed, Block>(&shared.repeats, 1);
+        if (!compared::INDEXED && !less(sample[at - 1], sample[at])) atomic_or<Relaxed, Block>(&shared.repeats, 1);
     }
     barrier();
     if (thread == 0) level.cuts[group].with_equal = shared.repeats;
@@ -249,7 +249,7 @@ SIMT_FN void find_digits(u32 (&digits)[ROW], const Item (&row)[ROW], const Item*
     for (u32 r = 0; r < ROW; ++r) {
         const u32 leaf = digits[r];
         digits[r] = lesser(leaf - (1u << cut.tree_bits), cut.ways - 1);
-        if (!compared::PLACED && cut.with_equal) {
+        if (!compared::INDEXED && cut.with_equal) {
             // The splitter above is where the way down last turned left, if it did.
             const u32 above = leaf >> (trailing_zeros(~leaf) + 1);
             digits[r] = 2 * digits[r] + (above > 0 && !less(row[r], tree[above]));
@@ -301,7 +301,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) count_items(Level level) {
     add_counts(level, cut, group, pieces);
 }
 
-SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) place_buckets(Level level) {
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) scan_buckets(Level level) {
     await_turn();
     u32* sums = *reinterpret_cast<SumsOfWarps*>(shared_memory());
     const u32 group = block_rank(), buckets = 2 * level.most_ways;
@@ -340,12 +340,12 @@ SIMT_FN void move_tile(const Level& level, u32 tile, const Pieces& pieces) {
     barrier();
 
     // A digit, and the item's rank under it.
-    u32 places[ROW];
-    find_digits(places, row, pieces.tree, cut);
+    u32 positions[ROW];
+    find_digits(positions, row, pieces.tree, cut);
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
-        const u32 rank = r * BLOCK < left ? atomic_add<Relaxed, Block>(&pieces.counts[places[r]], 1) : 0;
-        places[r] = places[r] << 16 | rank;
+        const u32 rank = r * BLOCK < left ? atomic_add<Relaxed, Block>(&pieces.counts[positions[r]], 1) : 0;
+        positions[r] = positions[r] << 16 | rank;
     }
     barrier();
     const u32 digits = digits_of(cut);
@@ -366,17 +366,17 @@ SIMT_FN void move_tile(const Level& level, u32 tile, const Pieces& pieces) {
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         if (r * BLOCK < left) {
-            const u32 place = pieces.counts[places[r] >> 16] + (places[r] & 0xFFFF);
-            pieces.items[place] = row[r];
-            pieces.digits[place] = u16(places[r] >> 16);
+            const u32 index = pieces.counts[positions[r] >> 16] + (positions[r] & 0xFFFF);
+            pieces.items[index] = row[r];
+            pieces.digits[index] = u16(positions[r] >> 16);
         }
     }
     barrier();
     const Word* words = reinterpret_cast<const Word*>(pieces.items);
     Word* to = reinterpret_cast<Word*>(level.to);
     for (u32 w = thread; w < count * WORDS; w += BLOCK) {
-        const u32 place = w / WORDS;
-        to[(pieces.moves[pieces.digits[place]] + place) * WORDS + w % WORDS] = words[w];
+        const u32 index = w / WORDS;
+        to[(pieces.moves[pieces.digits[index]] + index) * WORDS + w % WORDS] = words[w];
     }
 }
 

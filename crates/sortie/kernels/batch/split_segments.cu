@@ -62,7 +62,7 @@ struct Cut {
 
 struct State {
     // How many are listed in `splits` and `placed`, and how many tiles and nodes are taken.
-    u32 splits, placed, tiles, nodes;
+    u32 splits, ready, tiles, nodes;
 };
 
 struct Level {
@@ -76,7 +76,7 @@ struct Level {
     Key* trees;
     // How many keys each bucket has, then where its next key goes.
     u64* cursors;
-    u64* placed;
+    u64* ready;
     // The state of the next level, if there is one.
     State* next_state;
     Split* next;
@@ -282,7 +282,7 @@ struct Sums {
     u32 sums[BLOCK / WARP];
 };
 
-SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) place_buckets(Level level) {
+SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) scan_buckets(Level level) {
     await_turn();
     u32* sums = reinterpret_cast<Sums*>(shared_memory())->sums;
     const u32 digit = thread_rank();
@@ -297,7 +297,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) place_buckets(Level level) {
         if (level.next && count > level.capacity) {
             level.next[atomic_add(&level.next_state->splits, 1)] = {start, count, equal};
         } else if (level.next ? count > 0 : count > 1 && !equal) {
-            u64* own = level.placed + 2 * u64(atomic_add(&level.state->placed, 1));
+            u64* own = level.ready + 2 * u64(atomic_add(&level.state->ready, 1));
             own[0] = start;
             own[1] = start + count;
         }
@@ -331,13 +331,13 @@ SIMT_FN void move_tile(const Level& level, const Cut& cut, const Tile& tile, Mov
     }
     barrier();
     // The digit of each key, and the key's rank among those of this digit.
-    u32 places[ROW];
-    find_digits(places, row, shared.tree, cut);
+    u32 positions[ROW];
+    find_digits(positions, row, shared.tree, cut);
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
-        const u32 digit = places[r];
-        places[r] = digit << 16;
-        if (r * BLOCK < left) places[r] |= atomic_add<Relaxed, Block>(&shared.tree.counts[digit], 1);
+        const u32 digit = positions[r];
+        positions[r] = digit << 16;
+        if (r * BLOCK < left) positions[r] |= atomic_add<Relaxed, Block>(&shared.tree.counts[digit], 1);
     }
     barrier();
     const u32 count = shared.tree.counts[thread];
@@ -348,10 +348,10 @@ SIMT_FN void move_tile(const Level& level, const Cut& cut, const Tile& tile, Mov
     barrier();
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
-        const u32 digit = places[r] >> 16, place = shared.starts[digit] + (places[r] & 0xFFFF);
+        const u32 digit = positions[r] >> 16, index = shared.starts[digit] + (positions[r] & 0xFFFF);
         if (r * BLOCK < left) {
-            shared.codes[place] = row[r];
-            shared.digits[place] = u16(digit);
+            shared.codes[index] = row[r];
+            shared.digits[index] = u16(digit);
         }
     }
     barrier();

@@ -7,14 +7,14 @@ namespace simt::search {
 
 // The first from low on of which `holds` is true, as it then is of all that follow; or high. By a warp together, which
 // compares at 32 places at a time.
-template <class Place, class Holds> SIMT_FN Place first_of_warp(Place low, Place high, Holds holds) {
+template <class Index, class Holds> SIMT_FN Index first_of_warp(Index low, Index high, Holds holds) {
     while (low < high) {
-        const Place step = (high - low + WARP - 1) / WARP;
-        const Place probe = low + (lane() + 1) * step - 1;
+        const Index step = (high - low + WARP - 1) / WARP;
+        const Index probe = low + (lane() + 1) * step - 1;
         const u32 held = ballot(probe >= high || holds(probe));
         if (held == 0) return high;
         const u32 first = trailing_zeros(held);
-        high = lesser(high, Place(low + (first + 1) * step - 1));
+        high = lesser(high, Index(low + (first + 1) * step - 1));
         low += first * step;
     }
     return low;

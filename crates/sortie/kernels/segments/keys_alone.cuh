@@ -45,7 +45,7 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const u32 i = r * THREADS + thread;
-        if (i32(r * THREADS) < left) segment.sorted_keys[i] = Key(items[spot(i)]);
+        if (i32(r * THREADS) < left) segment.sorted_keys[i] = Key(items[slot(i)]);
     }
 }
 
@@ -54,7 +54,7 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
 // and 290 G/s; 214, 181 and 185 without.
 constexpr u32 QUAD_KEYS = sizeof(Quad) / sizeof(Key);
 constexpr bool CROSSED = sizeof(Key) == 4 && ROW % 16 == 0;
-SIMT_FN u32 crossed(u32 place) { return CROSSED ? place ^ place / 32 % 8 * QUAD_KEYS : place; }
+SIMT_FN u32 crossed(u32 index) { return CROSSED ? index ^ index / 32 % 8 * QUAD_KEYS : index; }
 
 SIMT_FN u32 quads(const Key* global, u32 count) {
     return reinterpret_cast<u64>(global) % sizeof(Quad) == 0 ? count / QUAD_KEYS : 0;

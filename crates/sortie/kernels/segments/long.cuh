@@ -28,7 +28,7 @@ struct Tile {
     // Of the segment.
     u64 start, length;
     // Within the segment.
-    u64 place;
+    u64 offset;
 };
 
 SIMT_FN u64 tiles_of(u64 length, u32 tile) { return (length + tile - 1) / tile; }

@@ -40,14 +40,14 @@ struct Segment {
     Word* sorted_payload;
     u32 count;
     // The place of its first key, which is not 0 in a tile of a longer segment.
-    u32 place;
+    u32 first_index;
 };
 
 // `count` keys from `start` on, to one of the two destinations.
-SIMT_FN Segment segment(const Arrays& arrays, u64 start, u32 count, u32 to = 0, u32 place = 0) {
+SIMT_FN Segment segment(const Arrays& arrays, u64 start, u32 count, u32 to = 0, u32 first_index = 0) {
     const u64 word = start * WORDS;
     return {arrays.keys_in + start, arrays.payload_in + word, arrays.keys_at(to) + start,
-            arrays.payload_at(to) + word, count, place};
+            arrays.payload_at(to) + word, count, first_index};
 }
 
 } // namespace simt

@@ -27,16 +27,16 @@ using namespace worker;
 // Keys that each thread has in every segment, whatever its length.
 constexpr u32 FULL_ROWS = SORTIE_FULL;
 constexpr bool MOVES_KEYS = !ARGSORT || SORTIE_SOURCE == TILES;
-constexpr bool BY_PLACES = sizeof(Key) > 4 || WORDS > 0;
+constexpr bool BY_INDEX = sizeof(Key) > 4 || WORDS > 0;
 // Their stages leave room for no more, so each may have 128 registers.
-constexpr u32 RESIDENT_TILED = BY_PLACES ? RESIDENT / 2 : RESIDENT;
+constexpr u32 RESIDENT_TILED = BY_INDEX ? RESIDENT / 2 : RESIDENT;
 
 } // namespace simt::sort_segments
 
 #if SORTIE_KEY_BYTES <= 4 && SORTIE_PAYLOAD_BYTES == 0
 #include "keys_alone.cuh"
 #else
-#include "places.cuh"
+#include "by_index.cuh"
 #endif
 
 namespace simt::sort_segments {
@@ -46,10 +46,10 @@ namespace simt::sort_segments {
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 sort_segments(Arrays arrays, u64 length, u64 segments, code::Transform transform) {
     await_turn();
-    const u64 place = u64(block_rank()) * WORKERS + own_worker();
+    const u64 index = u64(block_rank()) * WORKERS + own_worker();
     // A worker beyond the last sorts nothing, and keeps step with its warp.
-    const bool live = place < segments;
-    sort_segment(segment(arrays, live ? place * length : 0, live ? u32(length) : 0), transform);
+    const bool live = index < segments;
+    sort_segment(segment(arrays, live ? index * length : 0, live ? u32(length) : 0), transform);
 }
 
 #elif SORTIE_SOURCE == TILED
@@ -72,10 +72,10 @@ sort_listed(Arrays arrays, const u64* offsets, const u32* list, const u32* count
     for (u32 c = 0; c < size; ++c) before += counts[c];
     const u32 segments = counts[size];
     for (u64 first = u64(block_rank()) * WORKERS; first < segments; first += u64(grid_blocks()) * WORKERS) {
-        const u64 place = first + own_worker();
+        const u64 index = first + own_worker();
         u64 start = 0, end = 0;
-        if (place < segments) {
-            const u32 listed = list[before + place];
+        if (index < segments) {
+            const u32 listed = list[before + index];
             start = offsets[listed];
             end = offsets[listed + 1];
         }
@@ -92,9 +92,9 @@ sort_tiles(Arrays arrays, long_segments::Segments segments, code::Transform tran
     const u64 tiles = long_segments::tile_count(segments);
     for (u64 number = block_rank(); number < tiles; number += grid_blocks()) {
         const long_segments::Tile tile = long_segments::find_tile(segments, number);
-        const u32 count = u32(lesser(u64(segments.tile), tile.length - tile.place));
+        const u32 count = u32(lesser(u64(segments.tile), tile.length - tile.offset));
         const u32 to = long_segments::buffer_before(long_segments::passes_of(tile.length, segments.tile), 0);
-        sort_segment(segment(arrays, tile.start + tile.place, count, to, u32(tile.place)), transform);
+        sort_segment(segment(arrays, tile.start + tile.offset, count, to, u32(tile.offset)), transform);
         worker_barrier();
     }
 }

@@ -44,7 +44,7 @@ SIMT_FN void worker_barrier() {
 }
 
 // Where the item of a place in the order is kept, among rows that begin STRIDE apart.
-SIMT_FN u32 spot(u32 place) { return place + place / ROW * (STRIDE - ROW); }
+SIMT_FN u32 slot(u32 index) { return index + index / ROW * (STRIDE - ROW); }
 
 // The steps of a merge that compare rows 2^(LOW + BITS - 1) to 2^LOW apart, on a column of 2^BITS items; `first` is its
 // first item, `mirrored` the first of its mirror image. With MIRROR, the first step compares with that.

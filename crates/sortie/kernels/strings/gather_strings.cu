@@ -28,28 +28,28 @@ struct Sums {
 
 #if SORTIE_STRINGS == 16
 
-SIMT_KERNEL(BLOCK, 4) gather_views(const View* views, const u32* places, u32 count, View* to) {
+SIMT_KERNEL(BLOCK, 4) gather_views(const View* views, const u32* indices, u32 count, View* to) {
     await_turn();
-    for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) to[i] = views[places[i]];
+    for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) to[i] = views[indices[i]];
 }
 
 #else
 
-SIMT_FN u64 length_of(const Strings& strings, u32 place) { return strings.index[place + 1] - strings.index[place]; }
+SIMT_FN u64 length_of(const Strings& strings, u32 index) { return strings.entries[index + 1] - strings.entries[index]; }
 
 // The lengths of a thread's strings.
-SIMT_FN u64 sum_row(const Strings& strings, const u32* places, u64 first, u32 count) {
+SIMT_FN u64 sum_row(const Strings& strings, const u32* indices, u64 first, u32 count) {
     u64 sum = 0;
-    for (u32 r = 0; r < ROW && first + r < count; ++r) sum += length_of(strings, places[first + r]);
+    for (u32 r = 0; r < ROW && first + r < count; ++r) sum += length_of(strings, indices[first + r]);
     return sum;
 }
 
-SIMT_KERNEL(BLOCK, 4) sum_lengths(Strings strings, const u32* places, u32 count, u64* tiles) {
+SIMT_KERNEL(BLOCK, 4) sum_lengths(Strings strings, const u32* indices, u32 count, u64* tiles) {
     await_turn();
     u64* sums = reinterpret_cast<Sums*>(shared_memory())->sums;
     for (u64 tile = block_rank(); tile * TILE < count; tile += grid_blocks()) {
         u64 total;
-        scan::exclusive<BLOCK>(sum_row(strings, places, tile * TILE + thread_rank() * ROW, count), sums, total);
+        scan::exclusive<BLOCK>(sum_row(strings, indices, tile * TILE + thread_rank() * ROW, count), sums, total);
         if (thread_rank() == 0) tiles[tile] = total;
         barrier();
     }
@@ -70,23 +70,23 @@ SIMT_KERNEL(BLOCK, 1) sum_tiles(u64* tiles, u32 count) {
 }
 
 SIMT_KERNEL(BLOCK, 4)
-write_offsets(Strings strings, const u32* places, u32 count, const u64* tiles, Offset* offsets) {
+write_offsets(Strings strings, const u32* indices, u32 count, const u64* tiles, Offset* offsets) {
     await_turn();
     u64* sums = reinterpret_cast<Sums*>(shared_memory())->sums;
     for (u64 tile = block_rank(); tile * TILE < count; tile += grid_blocks()) {
         const u64 first = tile * TILE + thread_rank() * ROW;
         u64 total;
-        u64 at = tiles[tile] + scan::exclusive<BLOCK>(sum_row(strings, places, first, count), sums, total);
+        u64 at = tiles[tile] + scan::exclusive<BLOCK>(sum_row(strings, indices, first, count), sums, total);
         for (u32 r = 0; r < ROW && first + r < count; ++r) {
             offsets[first + r] = Offset(at);
-            at += length_of(strings, places[first + r]);
+            at += length_of(strings, indices[first + r]);
             if (first + r + 1 == count) offsets[count] = Offset(at);
         }
         barrier();
     }
 }
 
-SIMT_KERNEL(BLOCK, 4) copy_bytes(Strings strings, const u32* places, u32 count, const Offset* offsets, u8* bytes) {
+SIMT_KERNEL(BLOCK, 4) copy_bytes(Strings strings, const u32* indices, u32 count, const Offset* offsets, u8* bytes) {
     await_turn();
     const u64 end = offsets[count], step = u64(grid_blocks()) * BLOCK * COPIED;
     for (u64 at = (u64(block_rank()) * BLOCK + thread_rank()) * COPIED; at < end; at += step) {
@@ -94,7 +94,7 @@ SIMT_KERNEL(BLOCK, 4) copy_bytes(Strings strings, const u32* places, u32 count, 
         // The last that begins here or before; of those that begin here all but one are empty.
         u32 i = search::first_of(1, count, [&](u32 next) { return offsets[next] > at; }) - 1;
         for (u64 b = at; b < to;) {
-            const u8* from = strings.data + strings.index[places[i]] + (b - offsets[i]);
+            const u8* from = strings.data + strings.entries[indices[i]] + (b - offsets[i]);
             const u64 stop = lesser(to, u64(offsets[i + 1]));
             for (; b < stop; ++b) bytes[b] = *from++;
             ++i;

@@ -42,7 +42,7 @@ struct State {
 };
 
 struct Level {
-    u32* places;
+    u32* indices;
     const u32* slots;
     const u8* heads;
     u32 count;
@@ -64,7 +64,7 @@ struct Sums {
     u32 items[WARPS], groups[WARPS];
 };
 
-SIMT_FN u32 place_of(const Level& level, u32 i) { return level.places == nullptr ? i : level.places[i]; }
+SIMT_FN u32 index_of(const Level& level, u32 i) { return level.indices == nullptr ? i : level.indices[i]; }
 
 SIMT_FN bool is_head(const Level& level, u32 i) { return level.heads == nullptr ? i == 0 : level.heads[i] != 0; }
 
@@ -83,8 +83,8 @@ SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
     barrier();
 #if SORTIE_STRINGS == 16
     // A warp for each, which may be long.
-    for (u64 place = u64(block_rank()) * WARPS + warp_rank(); place < count; place += u64(grid_blocks()) * WARPS) {
-        const String string = strings[u32(place)];
+    for (u64 index = u64(block_rank()) * WARPS + warp_rank(); index < count; index += u64(grid_blocks()) * WARPS) {
+        const String string = strings[u32(index)];
         for (u64 from = lane() * 8; from < string.length; from += WARP * 8) {
             const String rest = string.without(from);
             see(own, Bytes(rest).next(), 0, u32(lesser(rest.length, u64(8))));
@@ -93,8 +93,8 @@ SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
 #else
     // All of them at once, which lie one after the other.
     const u64 first = u64(block_rank()) * BLOCK + thread_rank(), step = u64(grid_blocks()) * BLOCK;
-    const u8* start = strings.data + strings.index[0];
-    const u8* end = strings.data + strings.index[count];
+    const u8* start = strings.data + strings.entries[0];
+    const u8* end = strings.data + strings.entries[count];
     const u8* aligned = start - reinterpret_cast<u64>(start) % 8;
     for (const u8* from = aligned + first * 8; from < end; from += step * 8) {
         const u64 before = from < start ? u64(start - from) : 0;
@@ -111,8 +111,8 @@ SIMT_KERNEL(BLOCK, 4) find_shared(Strings strings, Level level, State* state) {
     for (u32 i = block_rank() * WARPS + warp_rank(); i < level.count; i += grid_blocks() * WARPS) {
         if (shuffle(atomic_load<Relaxed>(&state->shared), 0) == 0) return;
         if (is_head(level, i)) continue;
-        const String own = strings[place_of(level, i)].without(depth);
-        const String other = strings[place_of(level, i - 1)].without(depth);
+        const String own = strings[index_of(level, i)].without(depth);
+        const String other = strings[index_of(level, i - 1)].without(depth);
         u64 end = lesser(own.length, other.length);
         u64 known = shuffle(atomic_load<Relaxed>(&state->shared), 0);
         for (u64 from = 0; from < lesser(end, known); from += WARP * COMPARED) {
@@ -133,15 +133,15 @@ SIMT_KERNEL(BLOCK, 4) find_shared(Strings strings, Level level, State* state) {
     }
 }
 
-SIMT_KERNEL(BLOCK, 4) encode(Strings strings, Level level, u32* places, Alphabet alphabet, const State* state, u64* words) {
+SIMT_KERNEL(BLOCK, 4) encode(Strings strings, Level level, u32* indices, Alphabet alphabet, const State* state, u64* words) {
     await_turn();
     u32* symbols = reinterpret_cast<Symbols*>(shared_memory())->numbers;
     symbols[thread_rank()] = alphabet.symbols[thread_rank()];
     barrier();
     const u64 depth = state->depth + state->shared;
     for (u64 at = u64(block_rank()) * BLOCK + thread_rank(); at < level.count; at += u64(grid_blocks()) * BLOCK) {
-        const u32 i = u32(at), place = place_of(level, i);
-        const String string = strings[place].without(depth);
+        const u32 i = u32(at), index = index_of(level, i);
+        const String string = strings[index].without(depth);
         const u64 length = string.length;
         Bytes bytes(string);
         u64 word = 0;
@@ -154,7 +154,7 @@ SIMT_KERNEL(BLOCK, 4) encode(Strings strings, Level level, u32* places, Alphabet
             }
         }
         words[i] = word;
-        if (level.places == nullptr) places[i] = place;
+        if (level.indices == nullptr) indices[i] = index;
     }
 }
 
@@ -220,7 +220,7 @@ sum_ties(const u32* counts, u32 tiles, u32 symbols, u32* items_before, u32* grou
 
 // The next level, but for its words.
 struct Left {
-    u32* places;
+    u32* indices;
     u32* slots;
     u8* heads;
     // Where each group begins, and the last one ends.
@@ -238,13 +238,13 @@ list_ties(Level level, const u64* words, u32 base, const u32* items_before, cons
         const u32 before = scan::exclusive<BLOCK>(ties.counts(), sums);
         u32 item = items_before[tile] + (before & 0xFFFF), group = groups_before[tile] + (before >> 16);
         for (u32 r = 0; r < ROW && first + r < level.count; ++r) {
-            const u32 place = level.places[first + r];
+            const u32 index = level.indices[first + r];
             const u32 slot = level.slots == nullptr ? u32(first + r) : level.slots[first + r];
             // At the first level the places are there.
-            if (level.slots != nullptr) out[slot] = place;
+            if (level.slots != nullptr) out[slot] = index;
             if ((ties.left >> r & 1) == 0) continue;
             const bool head = ties.heads >> r & 1;
-            left.places[item] = place;
+            left.indices[item] = index;
             left.slots[item] = slot;
             left.heads[item] = head;
             if (head) left.starts[group++] = item;

@@ -37,14 +37,14 @@ struct alignas(16) View {
 
 struct Strings {
     const Readable* data;
-    const View* index;
+    const View* entries;
     u64 size;
 
-    SIMT_FN String operator[](u32 place) const {
-        const View& view = index[place];
+    SIMT_FN String operator[](u32 index) const {
+        const View& view = entries[index];
         const u32 length = view.length;
         if (length <= sizeof(view.rest)) {
-            const Readable all = {reinterpret_cast<const u8*>(index), size * sizeof(View)};
+            const Readable all = {reinterpret_cast<const u8*>(entries), size * sizeof(View)};
             return {all, reinterpret_cast<const u8*>(view.rest), length};
         }
         const Readable buffer = data[view.rest[1]];
@@ -58,12 +58,12 @@ using Offset = detail::Unsigned<SORTIE_STRINGS>::Type;
 
 struct Strings {
     const u8* data;
-    const Offset* index;
+    const Offset* entries;
     u64 size;
 
-    SIMT_FN String operator[](u32 place) const {
-        const u64 start = index[place];
-        return {{data, size}, data + start, index[place + 1] - start};
+    SIMT_FN String operator[](u32 index) const {
+        const u64 start = entries[index];
+        return {{data, size}, data + start, entries[index + 1] - start};
     }
 };
 

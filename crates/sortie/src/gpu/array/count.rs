@@ -6,7 +6,7 @@ use super::items::Items;
 use super::shape::{Blocks, Shape};
 use crate::Error;
 use crate::gpu::kernels::array::{
-    Before, BucketCodes, CellCounts, Cells, Crowded, PLACE_BLOCK, PROFILE_BLOCK, Profile,
+    Before, BucketCodes, CellCounts, Cells, Crowded, PROFILE_BLOCK, Profile, SCAN_BLOCK,
 };
 use crate::gpu::kernels::{CodeTransform, File, Instance, blocks, numbers, struct_bytes};
 
@@ -34,7 +34,7 @@ pub(super) struct CountingKernels {
     sample_buckets: Kernel,
     look_for_long: Kernel,
     count_buckets: Kernel,
-    place_buckets: Kernel,
+    scan_buckets: Kernel,
 }
 
 impl CountingKernels {
@@ -57,7 +57,7 @@ impl CountingKernels {
             profiling("sample_buckets"),
             profiling("look_for_long"),
             counting("count_buckets"),
-            counting("place_buckets"),
+            counting("scan_buckets"),
         ]
     }
 
@@ -65,7 +65,7 @@ impl CountingKernels {
     pub fn new(kernels: &[Kernel]) -> CountingKernels {
         let kernels = <[Kernel; 8]>::try_from(kernels.to_vec()).expect("as many as instances");
         let [sample, check_order, sample_cells, share_buckets, rest @ ..] = kernels;
-        let [sample_buckets, look_for_long, count_buckets, place_buckets] = rest;
+        let [sample_buckets, look_for_long, count_buckets, scan_buckets] = rest;
         CountingKernels {
             sample,
             check_order,
@@ -74,7 +74,7 @@ impl CountingKernels {
             sample_buckets,
             look_for_long,
             count_buckets,
-            place_buckets,
+            scan_buckets,
         }
     }
 }
@@ -216,13 +216,13 @@ impl Counting<'_> {
             // SAFETY: see above.
             unsafe { self.kernels.count_buckets.launch(self.stream, launch, arguments)? };
         }
-        let launch = Launch { blocks: self.group_count(), threads: PLACE_BLOCK, shared: size_of::<Before>() };
+        let launch = Launch { blocks: self.group_count(), threads: SCAN_BLOCK, shared: size_of::<Before>() };
         let (bits, group_count, tile) = (self.bits(), self.group_count(), self.tile());
         #[rustfmt::skip]
         let arguments =
             (profile, bits, group_count, counts, groups, tile, group_starts, group_cursors, tiles_before, ends, digits);
         // SAFETY: see above.
-        unsafe { self.kernels.place_buckets.launch(self.stream, launch, arguments)? };
+        unsafe { self.kernels.scan_buckets.launch(self.stream, launch, arguments)? };
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use super::items::Items;
 use super::left::Left;
 use super::shape::Block;
 use crate::Error;
-use crate::gpu::kernels::array::{ItemArrays, PlacedBuckets};
+use crate::gpu::kernels::array::{BucketBounds, ItemArrays};
 use crate::gpu::kernels::{CodeTransform, File, Instance, blocks};
 
 /// Blocks per multiprocessor. With one block for each bucket, the launch takes longer if there is nothing to do. On an
@@ -59,7 +59,7 @@ impl Finish {
     pub unsafe fn sort(
         &self,
         job: Finishing<'_>,
-        buckets: PlacedBuckets,
+        buckets: BucketBounds,
         longest: usize,
     ) -> Result<(), Error> {
         let count = match buckets.listed {

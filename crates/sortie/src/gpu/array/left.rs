@@ -6,9 +6,9 @@ use crate::Error;
 use crate::gpu::alloc::scratch;
 use crate::gpu::kernels::array::LeftList;
 
-/// `LEAST` and `NO_PLACE` of left.cuh; the latter as one byte, which is repeated.
+/// `LEAST` and `SEPARATOR` of left.cuh; the latter as one byte, which is repeated.
 const LEAST: usize = 1024;
-const NO_PLACE: u8 = 0x80;
+const SEPARATOR: u8 = 0x80;
 
 /// The list of left.cuh.
 pub(crate) struct Left {
@@ -40,7 +40,7 @@ impl Left {
     /// Makes the list empty.
     pub fn clear(&self, stream: &Stream) -> Result<(), Error> {
         stream.fill(self.scratch.range(0..4), 0)?;
-        Ok(stream.fill(self.offsets().cast::<u32>(), NO_PLACE)?)
+        Ok(stream.fill(self.offsets().cast::<u32>(), SEPARATOR)?)
     }
 
     pub fn list(&self) -> LeftList {

@@ -107,7 +107,7 @@ impl Sweep {
             ("SORTIE_KEY_BYTES", key_bytes.to_string()),
             ("SORTIE_KIND", kind(code, order).into()),
             ("SORTIE_PAYLOAD_BYTES", beside.bytes().to_string()),
-            ("SORTIE_PLACES", u8::from(beside == Moving::Place).to_string()),
+            ("SORTIE_ARGSORT", u8::from(beside == Moving::Place).to_string()),
             ("SORTIE_BUCKETS", u8::from(by_buckets).to_string()),
             ("SORTIE_WIDE", u8::from(self.is_wide).to_string()),
             ("SORTIE_THREADS", THREADS.to_string()),

@@ -8,7 +8,7 @@ use super::items::Items;
 use super::shape::{Blocks, PARTITION_BLOCK};
 use crate::Error;
 use crate::gpu::alloc::scratch;
-use crate::gpu::kernels::array::{LONG_OWN, LongBucket, LongBuckets, PlacedBuckets, RedistributeShared};
+use crate::gpu::kernels::array::{BucketBounds, LONG_OWN, LongBucket, LongBuckets, RedistributeShared};
 use crate::gpu::kernels::{File, Instance};
 
 /// Threads of the kernels of redistribute.cu.
@@ -27,7 +27,7 @@ pub(super) struct RedistributionKernels {
     count_tiles: Kernel,
     find_extremes: Kernel,
     count_long: Kernel,
-    place_long: Kernel,
+    scan_long: Kernel,
     bring_back: Kernel,
     again: Kernel,
 }
@@ -37,7 +37,7 @@ impl RedistributionKernels {
         let mut defines = items.as_keys().defines();
         // Items that hold more than a key must be split into their parts, even if they are already in order.
         defines.push(("SORTIE_ALL", u8::from(!items.are_alone()).to_string()));
-        let names = ["list_long", "count_tiles", "find_extremes", "count_long", "place_long", "bring_back"];
+        let names = ["list_long", "count_tiles", "find_extremes", "count_long", "scan_long", "bring_back"];
         let own = names.map(|kernel| Instance { kernel, file: File::Redistribute, defines: defines.clone() });
         let again = blocks.pass(items.as_keys(), "AGAIN");
         own.into_iter().chain([again]).collect()
@@ -46,13 +46,13 @@ impl RedistributionKernels {
     /// Takes the kernels of those instances.
     pub fn new(kernels: &[Kernel]) -> RedistributionKernels {
         let kernels = <[Kernel; 7]>::try_from(kernels.to_vec()).expect("as many as instances");
-        let [list_long, count_tiles, find_extremes, count_long, place_long, bring_back, again] = kernels;
+        let [list_long, count_tiles, find_extremes, count_long, scan_long, bring_back, again] = kernels;
         RedistributionKernels {
             list_long,
             count_tiles,
             find_extremes,
             count_long,
-            place_long,
+            scan_long,
             bring_back,
             again,
         }
@@ -68,8 +68,8 @@ fn share(longest: usize) -> usize {
 /// The scratch of a redistribution.
 pub(super) struct LongTables {
     scratch: Buffer<u32>,
-    /// Words of each table, in order: `listed` and `placed_count`, `counts`, the list, `tiles_before`, `cursors`,
-    /// `placed`.
+    /// Words of each table, in order: `listed` and `ready_count`, `counts`, the list, `tiles_before`, `cursors`,
+    /// `ready`.
     lengths: [usize; 6],
 }
 
@@ -78,8 +78,8 @@ impl LongTables {
     fn lengths(keys: usize, longest: usize) -> [usize; 6] {
         let most = keys / longest;
         // As `own_buckets` of long_buckets.cuh computes it, for all of them.
-        let placed = keys / share(longest) + 2 * most;
-        [2, most * LONG_OWN, most * BUCKET_WORDS, most + 1, 2 * most * LONG_OWN, 4 * placed]
+        let ready = keys / share(longest) + 2 * most;
+        [2, most * LONG_OWN, most * BUCKET_WORDS, most + 1, 2 * most * LONG_OWN, 4 * ready]
             .map(|words: usize| words.next_multiple_of(4))
     }
 
@@ -100,9 +100,9 @@ impl LongTables {
     }
 
     /// The buckets of the long buckets.
-    pub fn placed(&self) -> PlacedBuckets {
+    pub fn ready(&self) -> BucketBounds {
         let count = self.part(0).range(1..2);
-        PlacedBuckets::listed(self.part(5).cast(), count)
+        BucketBounds::listed(self.part(5).cast(), count)
     }
 }
 
@@ -115,11 +115,11 @@ impl RedistributionKernels {
         &self,
         job: &Distribution<'_>,
         tables: &LongTables,
-        buckets: PlacedBuckets,
+        buckets: BucketBounds,
         longest: usize,
     ) -> Result<(), Error> {
-        let [listed, counts, list, tiles_before, cursors, placed] = std::array::from_fn(|i| tables.part(i));
-        let (listed, placed_count) = (listed.range(0..1), listed.range(1..2));
+        let [listed, counts, list, tiles_before, cursors, ready] = std::array::from_fn(|i| tables.part(i));
+        let (listed, ready_count) = (listed.range(0..1), listed.range(1..2));
         let shape = job.counting.shape;
         let tile = shape.blocks.tile() as u32;
         let long = LongBuckets {
@@ -151,7 +151,7 @@ impl RedistributionKernels {
             self.count_tiles.launch(stream, one, (list, listed, tile, tiles_before))?;
             self.find_extremes.launch(stream, launch, (items, long, transform))?;
             self.count_long.launch(stream, launch, (items, long, counts, transform))?;
-            self.place_long.launch(stream, launch, (long, counts, cursors, placed, placed_count))?;
+            self.scan_long.launch(stream, launch, (long, counts, cursors, ready, ready_count))?;
             self.again.launch(stream, moved, (again, transform))?;
             self.bring_back.launch(stream, launch, (items, copy, long))?;
         }

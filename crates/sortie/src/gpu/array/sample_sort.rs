@@ -423,7 +423,7 @@ struct SampleSortKernels {
 }
 
 impl KernelSet for SampleSortKernels {
-    /// Of the end: sort_buckets, sort_left. Of each level: plan_groups, choose_splitters, count_items, place_buckets,
+    /// Of the end: sort_buckets, sort_left. Of each level: plan_groups, choose_splitters, count_items, scan_buckets,
     /// move_items.
     fn instances(&self) -> Vec<Vec<Instance>> {
         let SampleSortKernels { shape, ref sorted, is_cut } = *self;
@@ -432,7 +432,7 @@ impl KernelSet for SampleSortKernels {
             ("SORTIE_KEY_BYTES", sorted.bytes.to_string()),
             ("SORTIE_KEY_COMPARE", sorted.compare.lines().map(str::trim).collect::<Vec<_>>().join(" ")),
             ("SORTIE_TOTAL", u8::from(sorted.total).to_string()),
-            ("SORTIE_PLACED", u8::from(sorted.is_placed()).to_string()),
+            ("SORTIE_INDEXED", u8::from(sorted.is_placed()).to_string()),
         ];
         let with = |more: &[Define]| [&common[..], more].concat();
         let finishing = with(&[
@@ -462,7 +462,7 @@ impl KernelSet for SampleSortKernels {
                 ("SORTIE_COUNT_MEMORY", shape.counting_shared(MOST_WAYS[0]).to_string()),
                 ("SORTIE_MOVE_MEMORY", shape.moving_shared(MOST_WAYS[0]).to_string()),
             ]);
-            let kernels = ["plan_groups", "choose_splitters", "count_items", "place_buckets", "move_items"];
+            let kernels = ["plan_groups", "choose_splitters", "count_items", "scan_buckets", "move_items"];
             let of = |kernel| Instance { kernel, file: File::Splitters, defines: defines.clone() };
             steps.push(kernels.map(of).to_vec());
         }
@@ -571,7 +571,7 @@ impl<'a> SampleSort<'a> {
         cut: Cut,
         level: SplitterLevel,
     ) -> Result<(), Error> {
-        let [plan_groups, choose_splitters, count_items, place_buckets, move_items] = kernels else {
+        let [plan_groups, choose_splitters, count_items, scan_buckets, move_items] = kernels else {
             unreachable!("as many as instances")
         };
         let shape = self.shape;
@@ -591,7 +591,7 @@ impl<'a> SampleSort<'a> {
             choose_splitters.launch(stream, choosing, (level,))?;
             let shared = shape.shaped.counting_shared(cut.most_ways);
             count_items.launch(stream, self.launch(counting, shared), (level,))?;
-            place_buckets.launch(stream, self.launch(groups, sums), (level,))?;
+            scan_buckets.launch(stream, self.launch(groups, sums), (level,))?;
             let shared = shape.shaped.moving_shared(cut.most_ways);
             move_items.launch(stream, self.launch(self.blocks(tiles as u64)?, shared), (level,))?;
         }

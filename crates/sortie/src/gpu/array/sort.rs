@@ -25,7 +25,7 @@ use super::stable::stable_words;
 use super::way::{ArrayWay, Wanted};
 use crate::gpu::alloc::{check_workspace, scratch, workspace};
 use crate::gpu::engine::KernelSet;
-use crate::gpu::kernels::array::{ItemArrays, PlacedBuckets};
+use crate::gpu::kernels::array::{BucketBounds, ItemArrays};
 use crate::gpu::kernels::{CodeTransform, Instance};
 use crate::gpu::rows::DevicePayload;
 use crate::gpu::segments::{Content, Payload, Worker};
@@ -372,10 +372,10 @@ impl Gpu {
             uneven.enqueue(stream)?;
             job.distribute()?;
             job.settle()?;
-            let mut buckets = vec![PlacedBuckets::between(tables.ends)];
+            let mut buckets = vec![BucketBounds::between(tables.ends)];
             for tables in again {
                 redistribution.redistribute(job, tables, buckets[buckets.len() - 1], longest)?;
-                buckets.push(tables.placed());
+                buckets.push(tables.ready());
             }
             finish.left.clear(stream)?;
             for (i, &those) in buckets.iter().enumerate() {

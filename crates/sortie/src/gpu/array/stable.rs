@@ -18,7 +18,7 @@ use super::shape::{Block, Blocks, Shape};
 use crate::Error;
 use crate::gpu::alloc::scratch;
 use crate::gpu::engine::KernelSet;
-use crate::gpu::kernels::array::{BucketCodes, LeftList, PlacedBuckets, StableArrays};
+use crate::gpu::kernels::array::{BucketBounds, BucketCodes, LeftList, StableArrays};
 use crate::gpu::kernels::{CodeTransform, Define, File, Instance, kind};
 use crate::gpu::segments::{Moved, Payload, Rest, listed_words};
 use crate::gpu::{Gpu, Pending};
@@ -39,7 +39,7 @@ fn finishing(block: Block, items: Items, moving: Moving) -> Instance {
         ("SORTIE_KEY_BYTES", items.key_bytes.to_string()),
         ("SORTIE_KIND", kind(items.code, items.order).into()),
         ("SORTIE_PAYLOAD_BYTES", moving.bytes().to_string()),
-        ("SORTIE_PLACES", u8::from(moving == Moving::Place).to_string()),
+        ("SORTIE_ARGSORT", u8::from(moving == Moving::Place).to_string()),
     ];
     defines.extend(block.defines());
     Instance { kernel: "finish_stable", file: File::FinishStable, defines }
@@ -163,7 +163,7 @@ impl Gpu {
         let launch = Launch { blocks: 1, threads: block.threads as u32, shared: block.shared() };
         let payload_from = if moving == Moving::Place { 0 } else { payload };
         let arrays = StableArrays { keys: keys.address(), payload, payload_from };
-        let buckets = PlacedBuckets::alone(keys.len() as u32);
+        let buckets = BucketBounds::alone(keys.len() as u32);
         let (codes, left) = (BucketCodes::default(), LeftList::default());
         let transform = CodeTransform::new::<B>(items.code, items.order);
         // SAFETY: these are the kernel's arguments; it stays within keys and payload. The engine keeps the kernel.
@@ -183,7 +183,7 @@ unsafe fn finish_buckets(
     left: &Left,
 ) -> Result<(), Error> {
     let block = counting.shape.blocks.finishing;
-    let buckets = PlacedBuckets::between(counting.tables.ends);
+    let buckets = BucketBounds::between(counting.tables.ends);
     let (profile, codes) = (counting.tables.profile, counting.tables.codes);
     let launch = Launch {
         blocks: buckets.count.min(counting.shape.multiprocessors * FINISHING_BLOCKS),

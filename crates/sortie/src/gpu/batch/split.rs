@@ -13,7 +13,7 @@ use crate::gpu::Gpu;
 use crate::gpu::alloc::scratch;
 use crate::gpu::array::{Block, Finish, Finishing, Items, Left, Low};
 use crate::gpu::engine::KernelSet;
-use crate::gpu::kernels::array::{ItemArrays, PlacedBuckets};
+use crate::gpu::kernels::array::{BucketBounds, ItemArrays};
 use crate::gpu::kernels::batch::{Split, SplitCut, SplitLevel, SplitState};
 use crate::gpu::kernels::segments::LongSegments;
 use crate::gpu::kernels::{CodeTransform, File, Instance, kind, numbers, struct_bytes};
@@ -110,7 +110,7 @@ fn moved_shared(key_bytes: usize, row: usize) -> usize {
     ])
 }
 
-/// The tables of a level: the state, splits, cuts, the cut of each tile, trees, cursors, and placed buckets.
+/// The tables of a level: the state, splits, cuts, the cut of each tile, trees, cursors, and buckets that are ready to sort.
 struct Tables<'a>([View<'a, u32>; 7]);
 
 impl<'a> Tables<'a> {
@@ -142,13 +142,13 @@ impl<'a> Tables<'a> {
         }))
     }
 
-    fn placed(&self) -> PlacedBuckets {
-        PlacedBuckets::listed(self.0[6].cast(), self.0[0].range(1..2))
+    fn ready(&self) -> BucketBounds {
+        BucketBounds::listed(self.0[6].cast(), self.0[0].range(1..2))
     }
 
     /// A level that moves keys from one address to the other; buckets that are too long go to the next level.
     fn level(&self, shape: SplitShape, from: u64, to: u64, next: Option<&Tables<'_>>) -> SplitLevel {
-        let [state, splits, cuts, cut_of, trees, cursors, placed] = self.0.map(View::address);
+        let [state, splits, cuts, cut_of, trees, cursors, ready] = self.0.map(View::address);
         SplitLevel {
             from,
             to,
@@ -158,7 +158,7 @@ impl<'a> Tables<'a> {
             cut_of,
             trees,
             cursors,
-            placed,
+            ready,
             next_state: next.map_or(0, |next| next.0[0].address()),
             next: next.map_or(0, |next| next.0[1].address()),
             capacity: shape.capacity() as u32,
@@ -185,7 +185,7 @@ impl SplitKernels {
             ("SORTIE_TREE_MEMORY", tree_shared(key_bytes).to_string()),
             ("SORTIE_MOVED_MEMORY", moved_shared(key_bytes, self.row).to_string()),
         ];
-        ["list_long", "choose_splitters", "count_keys", "place_buckets", "move_keys"]
+        ["list_long", "choose_splitters", "count_keys", "scan_buckets", "move_keys"]
             .map(|kernel| Instance { kernel, file: File::SplitSegments, defines: defines.clone() })
             .to_vec()
     }
@@ -239,8 +239,8 @@ impl Gpu {
                 shape.enqueue(splitting, stream, level, transform)?;
             }
             finish.left.clear(stream)?;
-            finish.sort(finishing(copy.address()), first.placed(), n)?;
-            finish.sort(finishing(keys.address()), second.placed(), n)?;
+            finish.sort(finishing(copy.address()), first.ready(), n)?;
+            finish.sort(finishing(keys.address()), second.ready(), n)?;
             rest.enqueue()
         }
     }
@@ -262,17 +262,17 @@ impl SplitShape {
         level: SplitLevel,
         transform: CodeTransform,
     ) -> Result<(), Error> {
-        let [_, choose_splitters, count_keys, place_buckets, move_keys] = kernels else {
+        let [_, choose_splitters, count_keys, scan_buckets, move_keys] = kernels else {
             unreachable!("as many as instances")
         };
         let key_bytes = self.key_bytes();
         let moving = self.launch(moved_shared(key_bytes, self.kernels.row));
-        let placing = self.launch(THREADS / 32 * size_of::<u32>());
+        let scanning = self.launch(THREADS / 32 * size_of::<u32>());
         // SAFETY: these are the kernels' arguments; they stay within the keys, the copy and the tables.
         unsafe {
             choose_splitters.launch(stream, self.launch(sample_shared(key_bytes)), (level, transform))?;
             count_keys.launch(stream, self.launch(tree_shared(key_bytes)), (level, transform))?;
-            place_buckets.launch(stream, placing, (level,))?;
+            scan_buckets.launch(stream, scanning, (level,))?;
             move_keys.launch(stream, moving, (level, transform))?;
         }
         Ok(())

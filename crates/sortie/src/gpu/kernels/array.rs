@@ -12,7 +12,7 @@ pub(crate) const LONG_OWN: usize = 1 << 7;
 pub(crate) const RANGES: usize = 32;
 
 pub(crate) const PROFILE_BLOCK: u32 = 1024;
-pub(crate) const PLACE_BLOCK: u32 = 512;
+pub(crate) const SCAN_BLOCK: u32 = 512;
 pub(crate) const SETTLE_BLOCK: u32 = 512;
 
 const WARP: usize = sortie_device::WARP as usize;
@@ -62,9 +62,9 @@ shared! {
         cells: [u32; CELLS + 2],
     }
 
-    /// Shared memory of `place_buckets`.
+    /// Shared memory of `scan_buckets`.
     memory "Before" Before {
-        sums: [u32; PLACE_BLOCK as usize / WARP],
+        sums: [u32; SCAN_BLOCK as usize / WARP],
         keys: u32,
         tiles: u32,
     }
@@ -156,7 +156,7 @@ shared! {
     }
 
     /// Buckets, given by where they begin and end.
-    argument "placed::Buckets" PlacedBuckets {
+    argument "bucket_bounds::Buckets" BucketBounds {
         ends: u64,
         listed: u64,
         count: u32,
@@ -168,7 +168,7 @@ shared! {
         /// Where items are distributed to; the keys themselves, if they are sorted alone.
         items: u64,
         keys: u64,
-        /// The payload or index that is placed below the codes.
+        /// The payload or index below each code.
         payload: u64,
     }
 
@@ -246,19 +246,19 @@ shared! {
     }
 }
 
-impl PlacedBuckets {
+impl BucketBounds {
     /// One bucket of this many keys, for a block.
-    pub fn alone(keys: u32) -> PlacedBuckets {
-        PlacedBuckets { ends: 0, listed: 0, count: keys, stride: 0 }
+    pub fn alone(keys: u32) -> BucketBounds {
+        BucketBounds { ends: 0, listed: 0, count: keys, stride: 0 }
     }
 
     /// All buckets between these ends.
-    pub fn between(ends: View<'_, u64>) -> PlacedBuckets {
-        PlacedBuckets { ends: ends.address(), listed: 0, count: ends.len() as u32 - 1, stride: 1 }
+    pub fn between(ends: View<'_, u64>) -> BucketBounds {
+        BucketBounds { ends: ends.address(), listed: 0, count: ends.len() as u32 - 1, stride: 1 }
     }
 
     /// Buckets listed as pairs of indices, with their count.
-    pub fn listed(pairs: View<'_, u64>, count: View<'_, u32>) -> PlacedBuckets {
-        PlacedBuckets { ends: pairs.address(), listed: count.address(), count: 0, stride: 2 }
+    pub fn listed(pairs: View<'_, u64>, count: View<'_, u32>) -> BucketBounds {
+        BucketBounds { ends: pairs.address(), listed: count.address(), count: 0, stride: 2 }
     }
 }

@@ -24,7 +24,7 @@ shared! {
     /// How many entries of a level's tables are taken.
     memory "State" SplitState {
         splits: u32,
-        placed: u32,
+        ready: u32,
         tiles: u32,
         nodes: u32,
     }
@@ -39,7 +39,7 @@ shared! {
         cut_of: u64,
         trees: u64,
         cursors: u64,
-        placed: u64,
+        ready: u64,
         next_state: u64,
         next: u64,
         capacity: u32,

@@ -69,8 +69,8 @@ const HEADERS: &[(&str, &str)] = &[
     ("long.cuh", include_str!("../../../kernels/segments/long.cuh")),
     ("network.cuh", include_str!("../../../kernels/common/network.cuh")),
     ("payload.cuh", include_str!("../../../kernels/array/payload.cuh")),
-    ("placed.cuh", include_str!("../../../kernels/array/placed.cuh")),
-    ("places.cuh", include_str!("../../../kernels/segments/places.cuh")),
+    ("bucket_bounds.cuh", include_str!("../../../kernels/array/bucket_bounds.cuh")),
+    ("by_index.cuh", include_str!("../../../kernels/segments/by_index.cuh")),
     ("segment.cuh", include_str!("../../../kernels/segments/segment.cuh")),
     ("wide.cuh", include_str!("../../../kernels/segments/wide.cuh")),
     ("worker.cuh", include_str!("../../../kernels/segments/worker.cuh")),
@@ -202,13 +202,13 @@ impl File {
                 a::Profile::LAYOUT,
             ],
             File::FinishBuckets => {
-                &[CodeTransform::LAYOUT, a::PlacedBuckets::LAYOUT, a::ItemArrays::LAYOUT, a::LeftList::LAYOUT]
+                &[CodeTransform::LAYOUT, a::BucketBounds::LAYOUT, a::ItemArrays::LAYOUT, a::LeftList::LAYOUT]
             }
             File::FinishStable => &[
                 CodeTransform::LAYOUT,
                 a::BucketCodes::LAYOUT,
                 a::Profile::LAYOUT,
-                a::PlacedBuckets::LAYOUT,
+                a::BucketBounds::LAYOUT,
                 a::StableArrays::LAYOUT,
                 a::LeftList::LAYOUT,
             ],
@@ -218,7 +218,7 @@ impl File {
             }
             File::Redistribute => &[
                 CodeTransform::LAYOUT,
-                a::PlacedBuckets::LAYOUT,
+                a::BucketBounds::LAYOUT,
                 a::LongBucket::LAYOUT,
                 a::LongBuckets::LAYOUT,
                 a::RedistributeShared::LAYOUT,

@@ -14,7 +14,7 @@ shared! {
         /// The bytes, or the table of buffers.
         data: u64,
         /// The offsets, or the views.
-        index: u64,
+        entries: u64,
         /// The number of bytes, or of views.
         size: u64,
     }
@@ -38,7 +38,7 @@ shared! {
 
     /// Strings that are sorted by their next symbols.
     argument "Level" TieLevel {
-        places: u64,
+        indices: u64,
         slots: u64,
         heads: u64,
         count: u32,
@@ -53,7 +53,7 @@ shared! {
 
     /// The next level, without its words.
     argument "Left" LeftTies {
-        places: u64,
+        indices: u64,
         slots: u64,
         heads: u64,
         starts: u64,

@@ -151,7 +151,7 @@ pub(crate) unsafe fn sort_words(
     let tied = unsafe {
         gpu.number(stream, indices.address(), n, size_of::<u32>())?;
         drop(gpu.sort_array(stream, words, indices.address(), wanted(order))?);
-        let sorted = TieLevel { places: indices.address(), slots: 0, heads: 0, count: n as u32 };
+        let sorted = TieLevel { indices: indices.address(), slots: 0, heads: 0, count: n as u32 };
         job.find_ties(sorted, job.alphabet(0).count, words)?
     };
     gpu.pending(stream)?.wait()?;
@@ -269,7 +269,7 @@ impl Tied {
 
     fn level(&self) -> TieLevel {
         TieLevel {
-            places: self.indices().address(),
+            indices: self.indices().address(),
             slots: self.slots().address(),
             heads: self.part(2).address(),
             count: self.count as u32,
@@ -352,13 +352,13 @@ impl<'a> StringSort<'a> {
         let n = self.indices.len();
         let words = scratch(self.stream, WORD * n)?;
         let keys = words.range(0..WORD * n).cast::<u64>();
-        let all = TieLevel { places: 0, slots: 0, heads: 0, count: n as u32 };
+        let all = TieLevel { indices: 0, slots: 0, heads: 0, count: n as u32 };
         let alphabet = self.alphabet(0);
         // SAFETY: the caller guarantees it; the indices are written before they are sorted.
         unsafe {
             self.encode(all, alphabet, keys)?;
             drop(self.gpu.sort_array(self.stream, keys, self.indices.address(), wanted(self.order))?);
-            let sorted = TieLevel { places: self.indices.address(), ..all };
+            let sorted = TieLevel { indices: self.indices.address(), ..all };
             self.find_ties(sorted, alphabet.count, keys)
         }
     }
@@ -418,8 +418,8 @@ impl<'a> StringSort<'a> {
             let (count, groups) = (left.items as usize, left.groups as usize);
             let scratch = scratch(stream, Tied::lengths(count, groups).iter().sum())?;
             let mut tied = Tied { scratch, count, groups, longest: 0, depth: left.depth };
-            let TieLevel { places: indices, slots, heads, .. } = tied.level();
-            let next = LeftTies { places: indices, slots, heads, starts: tied.starts().address() };
+            let TieLevel { indices, slots, heads, .. } = tied.level();
+            let next = LeftTies { indices, slots, heads, starts: tied.starts().address() };
             let arguments = (level, words, base, items_before, groups_before, self.indices, next, state);
             kernels.list_ties.launch(stream, launch, arguments)?;
             if count == 0 {

@@ -52,7 +52,7 @@ impl Gpu {
         let one = Launch { blocks: 1, ..by_tile };
         let copying = launch(self, to.bytes.len().div_ceil(COPIED * BLOCK as usize), 0);
         let (from, count) = (strings.addresses(), indices.len() as u32);
-        let StringArrays { data, index, .. } = to.addresses();
+        let StringArrays { data, entries, .. } = to.addresses();
         // SAFETY: these are the kernels' arguments; the caller guarantees room for all that they write.
         unsafe {
             if count == 0 {
@@ -60,8 +60,8 @@ impl Gpu {
             } else {
                 sum_lengths.launch(stream, by_tile, (from, indices, count, sums))?;
                 sum_tiles.launch(stream, one, (sums, tiles as u32))?;
-                write_offsets.launch(stream, by_tile, (from, indices, count, sums, index))?;
-                copy_bytes.launch(stream, copying, (from, indices, count, index, data))?;
+                write_offsets.launch(stream, by_tile, (from, indices, count, sums, entries))?;
+                copy_bytes.launch(stream, copying, (from, indices, count, entries, data))?;
             }
         }
         self.pending(stream)

@@ -78,7 +78,7 @@ impl Strings<'_> {
             Offsets::Narrow(offsets) => offsets.address(),
             Offsets::Wide(offsets) => offsets.address(),
         };
-        StringArrays { data: self.bytes.address(), index: offsets, size: self.bytes.len() as u64 }
+        StringArrays { data: self.bytes.address(), entries: offsets, size: self.bytes.len() as u64 }
     }
 
     pub(super) fn offset_bytes(self) -> usize {
@@ -129,7 +129,7 @@ impl StoredStrings<'_> {
                 let entries: Vec<[u64; 2]> =
                     buffers.iter().map(|buffer| [buffer.address(), buffer.len() as u64]).collect();
                 stream.copy_in(table, bytemuck::cast_slice(&entries))?;
-                StringArrays { data: table.address(), index: views.address(), size: views.len() as u64 }
+                StringArrays { data: table.address(), entries: views.address(), size: views.len() as u64 }
             }
         })
     }

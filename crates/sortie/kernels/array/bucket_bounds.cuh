@@ -3,7 +3,7 @@
 
 #include "simt.cuh"
 
-namespace simt::placed {
+namespace simt::bucket_bounds {
 
 // Bucket b is ends[b * stride]..ends[b * stride + 1]; there are `count`, or, where that is given, `*listed`.
 struct Buckets {

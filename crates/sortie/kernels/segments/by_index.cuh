@@ -21,9 +21,9 @@ using namespace worker;
 
 using Code = code::OfBytes<(sizeof(Key) < 4 ? 4 : sizeof(Key))>::Type;
 
-constexpr u32 PLACE_BITS = network::log2_ceil(CAPACITY);
-constexpr u32 LEADING_BITS = 32 - PLACE_BITS;
-constexpr u32 PLACE = (1u << PLACE_BITS) - 1;
+constexpr u32 INDEX_BITS = network::log2_ceil(CAPACITY);
+constexpr u32 LEADING_BITS = 32 - INDEX_BITS;
+constexpr u32 INDEX_MASK = (1u << INDEX_BITS) - 1;
 constexpr u32 PADDING = ~0u;
 // A stage takes a code or a word of a payload.
 constexpr u32 STAGE_BYTES = sizeof(Word) > sizeof(Code) && WORDS > 0 ? sizeof(Word) : sizeof(Code);
@@ -51,7 +51,7 @@ SIMT_FN Key decode(Code code, const code::Transform& transform) { return code::d
 
 SIMT_FN u32 width(Code code) { return 8 * sizeof(Code) - leading_zeros(code); }
 
-SIMT_FN bool tied(u32 a, u32 b) { return ((a ^ b) & ~PLACE) == 0; }
+SIMT_FN bool tied(u32 a, u32 b) { return ((a ^ b) & ~INDEX_MASK) == 0; }
 
 #if SORTIE_SOURCE != TILED
 
@@ -147,20 +147,20 @@ struct Runs {
 SIMT_FN Runs find_runs(const u32 (&row)[ROW], const u32* items, const Code* codes, u32 count) {
     const u32 first = own_thread() * ROW;
     Runs runs = {};
-    runs.within = first > 0 && first < count && tied(items[spot(first - 1)], row[0]);
+    runs.within = first > 0 && first < count && tied(items[slot(first - 1)], row[0]);
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         if (first + r + 1 < count) {
-            const u32 next = r + 1 < ROW ? row[r + 1 < ROW ? r + 1 : 0] : items[spot(first + ROW)];
+            const u32 next = r + 1 < ROW ? row[r + 1 < ROW ? r + 1 : 0] : items[slot(first + ROW)];
             if (tied(row[r], next)) {
                 runs.ties |= 1u << r;
-                runs.wrong |= codes[next & PLACE] < codes[row[r] & PLACE];
+                runs.wrong |= codes[next & INDEX_MASK] < codes[row[r] & INDEX_MASK];
             }
         }
     }
     if (runs.ties >> (ROW - 1) != 0) {
         u32 i = first + ROW;
-        while (i < count && i < first + ROW + LONGEST_RUN && tied(items[spot(i)], row[ROW - 1])) ++i;
+        while (i < count && i < first + ROW + LONGEST_RUN && tied(items[slot(i)], row[ROW - 1])) ++i;
         runs.beyond = i - (first + ROW);
     }
     return runs;
@@ -174,18 +174,18 @@ SIMT_FN bool mend(const Runs& runs, u32* items, const Code* codes) {
         if (length > LONGEST_RUN) return false;
         const u32 first = own_thread() * ROW + r;
         for (u32 i = first + 1; i < first + length; ++i) {
-            const u32 item = items[spot(i)];
+            const u32 item = items[slot(i)];
             u32 j = i;
-            for (; j > first && codes[item & PLACE] < codes[items[spot(j - 1)] & PLACE]; --j)
-                items[spot(j)] = items[spot(j - 1)];
-            items[spot(j)] = item;
+            for (; j > first && codes[item & INDEX_MASK] < codes[items[slot(j - 1)] & INDEX_MASK]; --j)
+                items[slot(j)] = items[slot(j - 1)];
+            items[slot(j)] = item;
         }
     }
     return true;
 }
 
 // Sorts the places of the codes, which lie in shared memory, into the low bits of `items`.
-SIMT_FN void sort_places(const Code* codes, u32 count, const Distance& distance, u32* items, Notes& notes) {
+SIMT_FN void sort_indices(const Code* codes, u32 count, const Distance& distance, u32* items, Notes& notes) {
     const u32 thread = own_thread();
     const u32 bits = distance.bits;
     u32 row[ROW];
@@ -197,8 +197,8 @@ SIMT_FN void sort_places(const Code* codes, u32 count, const Distance& distance,
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
             const u32 i = r * THREADS + thread;
-            const u32 place = leading ? i : order[r];
-            const u32 digits = u32(distance.of(codes[place]) >> shift) << PLACE_BITS;
+            const u32 index = leading ? i : order[r];
+            const u32 digits = u32(distance.of(codes[index]) >> shift) << INDEX_BITS;
             row[r] = i < count ? digits | i : PADDING;
         }
         sort_rows(row, items);
@@ -206,10 +206,10 @@ SIMT_FN void sort_places(const Code* codes, u32 count, const Distance& distance,
             // From places in the last order to places in the segment.
             worker_barrier();
             SIMT_ROLL
-            for (u32 r = 0; r < ROW; ++r) items[spot(r * THREADS + thread)] = order[r];
+            for (u32 r = 0; r < ROW; ++r) items[slot(r * THREADS + thread)] = order[r];
             worker_barrier();
             SIMT_UNROLL
-            for (u32 r = 0; r < ROW; ++r) row[r] = thread * ROW + r < count ? items[spot(row[r] & PLACE)] : PADDING;
+            for (u32 r = 0; r < ROW; ++r) row[r] = thread * ROW + r < count ? items[slot(row[r] & INDEX_MASK)] : PADDING;
             worker_barrier();
         }
         SIMT_UNROLL
@@ -227,7 +227,7 @@ SIMT_FN void sort_places(const Code* codes, u32 count, const Distance& distance,
         SIMT_ROLL
         for (u32 r = 0; r < ROW; ++r) {
             const u32 i = r * THREADS + thread;
-            order[r] = shift > 0 && i < count ? items[spot(i)] : i;
+            order[r] = shift > 0 && i < count ? items[slot(i)] : i;
         }
         worker_barrier();
     }
@@ -260,20 +260,20 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
     }
     range = join_worker(range, notes);
     worker_barrier();
-    sort_places(codes, count, find_distance(range, codes, count, notes), items, notes);
+    sort_indices(codes, count, find_distance(range, codes, count, notes), items, notes);
 
     if constexpr (MOVES_KEYS) {
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
             const u32 i = r * THREADS + thread;
-            if (i < count) segment.sorted_keys[i] = decode(codes[items[spot(i)] & PLACE], transform);
+            if (i < count) segment.sorted_keys[i] = decode(codes[items[slot(i)] & INDEX_MASK], transform);
         }
     }
     if constexpr (ARGSORT) {
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
             const u32 i = r * THREADS + thread;
-            if (i < count) segment.sorted_payload[i] = segment.place + (items[spot(i)] & PLACE);
+            if (i < count) segment.sorted_payload[i] = segment.first_index + (items[slot(i)] & INDEX_MASK);
         }
     } else {
         Word* words = reinterpret_cast<Word*>(stages);
@@ -297,7 +297,7 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
             SIMT_UNROLL
             for (u32 r = 0; r < ROW; ++r) {
                 const u32 i = r * THREADS + thread;
-                if (i < count) segment.sorted_payload[i * WORDS + w] = words[items[spot(i)] & PLACE];
+                if (i < count) segment.sorted_payload[i * WORDS + w] = words[items[slot(i)] & INDEX_MASK];
             }
         }
     }
@@ -310,7 +310,7 @@ SIMT_FN void sort_neighbours(const Segment& first, u32 workers, u32 length, cons
     static_assert(THREADS == 1, "a thread sorts a segment of a tile");
     const u32 count = workers * length;
     Code* codes = reinterpret_cast<Code*>(shared_memory());
-    u8* places = shared_memory() + WORKERS * length * STAGE_BYTES;
+    u8* indices = shared_memory() + WORKERS * length * STAGE_BYTES;
     for (u32 i = thread_rank(); i < count; i += BLOCK) codes[i] = encode(first.keys[i], transform);
     barrier();
 
@@ -332,22 +332,22 @@ SIMT_FN void sort_neighbours(const Segment& first, u32 workers, u32 length, cons
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
             const u32 i = shifted(lesser(r, length - 1));
-            row[r] = r < length ? u32((own[i] - range.low) >> trailing) << PLACE_BITS | i : PADDING;
+            row[r] = r < length ? u32((own[i] - range.low) >> trailing) << INDEX_BITS | i : PADDING;
         }
         network::sort<ROW>(row);
         bool agree = false;
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
-            if (r < length) places[start + r] = u8(row[r] & PLACE);
+            if (r < length) indices[start + r] = u8(row[r] & INDEX_MASK);
             if (r + 1 < ROW) agree |= r + 1 < length && tied(row[r], row[r + 1 < ROW ? r + 1 : 0]);
         }
         if (agree && trailing > 0) {
             // By insertion.
             for (u32 i = 1; i < length; ++i) {
-                const u8 place = places[start + i];
+                const u8 index = indices[start + i];
                 u32 j = i;
-                for (; j > 0 && own[place] < own[places[start + j - 1]]; --j) places[start + j] = places[start + j - 1];
-                places[start + j] = place;
+                for (; j > 0 && own[index] < own[indices[start + j - 1]]; --j) indices[start + j] = indices[start + j - 1];
+                indices[start + j] = index;
             }
         }
     }
@@ -355,11 +355,11 @@ SIMT_FN void sort_neighbours(const Segment& first, u32 workers, u32 length, cons
 
     // i / length, exact where i is less than 2^16.
     const u32 inverse = u32((0x100000000ull + length - 1) / length);
-    auto from = [&](u32 i) { return u32(u64(i) * inverse >> 32) * length + places[i]; };
+    auto from = [&](u32 i) { return u32(u64(i) * inverse >> 32) * length + indices[i]; };
     if constexpr (MOVES_KEYS)
         for (u32 i = thread_rank(); i < count; i += BLOCK) first.sorted_keys[i] = decode(codes[from(i)], transform);
     if constexpr (ARGSORT) {
-        for (u32 i = thread_rank(); i < count; i += BLOCK) first.sorted_payload[i] = places[i];
+        for (u32 i = thread_rank(); i < count; i += BLOCK) first.sorted_payload[i] = indices[i];
     } else {
         Word* words = reinterpret_cast<Word*>(shared_memory());
         SIMT_UNROLL
