@@ -1,17 +1,13 @@
-// GPU-ArraySort, as published: many arrays of one length, each sorted by a block of its own, in three phases. In place.
+// GPU-ArraySort, as published: sorts many arrays of one length, each by a block of its own, in three phases. In
+// place, not stable.
 //
-// Contract. `keys` has an array of `length` f32 for each block, by their bits. `buckets` is 1 to 1024; from 2 on there
-// are at least as many `samples`, of which 1 to `length`. The phases run one after the other, with one block an array:
-// - choose_splitters, a warp a block, writes `buckets - 1` splitters an array, as codes.
-//   Dynamic shared memory: length + samples words.
-// - fill_buckets, a thread a bucket in whole warps, moves each array's keys to where their buckets lie and writes
-//   `buckets` sizes an array. Dynamic shared memory: length + 2 * buckets words.
-// - sort_buckets, with as many threads, sorts each bucket. Dynamic shared memory: length + buckets words.
-// Cost: three reads and two writes of the keys; `buckets` visits to every key in shared memory, twice; the square of
-// a bucket's size, which for equal keys is the length.
-//
-// Source: Awan and Saeed, "GPU-ArraySort: A parallel, in-place algorithm for sorting large number of arrays" (2016); the
-// numbers of sections and definitions are theirs.
+// - Common parameters: `keys`: an array of `length` f32, as bits, for each block. `buckets`: 1 to 1024. `samples`: 1
+//   to `length`, and at least `buckets` if there are two buckets or more. `transform`: makes codes of keys.
+// - Order: choose_splitters, fill_buckets, sort_buckets. Each is launched with one block per array.
+// - Cost of all: three reads and two writes of the keys. Each array needs 2 * buckets * length comparisons in shared
+//   memory, and the square of a bucket's length; for equal keys that is the square of `length`.
+// - Source: Awan and Saeed, "GPU-ArraySort: A parallel, in-place algorithm for sorting large number of arrays"
+//   (2016). Numbers of sections and definitions are theirs.
 #include "code.cuh"
 #include "simt.cuh"
 
@@ -20,11 +16,13 @@ namespace simt::array_sort {
 constexpr u32 MOST_BUCKETS = 1024;
 constexpr code::Kind KIND = code::Floats;
 
-// Keys are codes in shared memory, and keys outside.
+// Shared memory begins with the codes of the array.
 SIMT_FN u32* shared_codes() { return reinterpret_cast<u32*>(shared_memory()); }
 
+// The array of this block.
 SIMT_FN u32* own_keys(u32* keys, u32 length) { return keys + u64(block_rank()) * length; }
 
+// Loads the codes of the block's array. A barrier must follow.
 SIMT_FN void load(u32* codes, const u32* keys, u32 length, const code::Transform& transform) {
     for (u32 i = thread_rank(); i < length; i += block_threads()) codes[i] = code::encode<KIND>(keys[i], transform);
 }
@@ -38,8 +36,8 @@ SIMT_FN void insertion_sort(u32* codes, u32 count) {
     }
 }
 
-// Definition 5: a thread's pair of splitters, and the keys that are its own. The first bucket has no lower bound and
-// the last no upper one, where the paper adds splitters below and above all keys: no code lies beyond all codes.
+// Definition 5: the pair of splitters that bound a bucket. The paper adds splitters below and above all keys. No code
+// is beyond all codes, so here the first bucket has no lower bound and the last no upper bound.
 struct Pair {
     u32 low, high;
     bool last;
@@ -52,13 +50,17 @@ struct Pair {
     SIMT_FN bool holds(u32 code) const { return code >= low && (last || code < high); }
 };
 
+// The index in the array where a bucket begins.
 SIMT_FN u32 start_of(u32 bucket, const u32* sizes) {
     u32 start = 0;
     for (u32 b = 0; b < bucket; ++b) start += sizes[b];
     return start;
 }
 
-// Phase 1, section 5.1.
+// choose_splitters: phase 1, section 5.1. Takes splitters from a sorted, regular sample of each array.
+// - Launch: WARP threads per block. Shared memory: length + samples words.
+// - Writes: `splitters`, buckets - 1 codes per array.
+// - Cost: one read of the keys; an insertion sort of the sample by one thread.
 SIMT_KERNEL(WARP, 1)
 choose_splitters(u32* keys, u32 length, u32 samples, u32 buckets, u32* splitters, code::Transform transform) {
     await_turn();
@@ -73,7 +75,12 @@ choose_splitters(u32* keys, u32 length, u32 samples, u32 buckets, u32* splitters
     for (u32 i = 1; i < buckets; ++i) own[i - 1] = sampled[i * samples / buckets];
 }
 
-// Phase 2, section 5.2.
+// fill_buckets: phase 2, section 5.2. Moves the keys of each array to its buckets.
+// - Parameters: `splitters`: from choose_splitters.
+// - Launch: a thread per bucket, rounded up to whole warps. Shared memory: length + 2 * buckets words. After
+//   choose_splitters.
+// - Writes: `keys`, bucket after bucket; `sizes`, `buckets` words per array.
+// - Cost: one read and one write of the keys; each thread reads all codes of the array twice in shared memory.
 SIMT_KERNEL(MOST_BUCKETS, 1)
 fill_buckets(u32* keys, u32 length, u32 buckets, const u32* splitters, u32* sizes, code::Transform transform) {
     await_turn();
@@ -103,7 +110,11 @@ fill_buckets(u32* keys, u32 length, u32 buckets, const u32* splitters, u32* size
     }
 }
 
-// Phase 3, section 5.3.
+// sort_buckets: phase 3, section 5.3. Sorts each bucket by insertion.
+// - Parameters: `sizes`: from fill_buckets.
+// - Launch: as fill_buckets. Shared memory: length + buckets words. After fill_buckets.
+// - Writes: `keys`.
+// - Cost: one read and one write of the keys; the square of each bucket's length, by one thread.
 SIMT_KERNEL(MOST_BUCKETS, 1)
 sort_buckets(u32* keys, u32 length, u32 buckets, const u32* sizes, code::Transform transform) {
     await_turn();

@@ -1,16 +1,12 @@
-// GPU-Quicksort, as published: in the first phase many blocks split a sequence, in the second a block sorts one
-// alone.
+// GPU-Quicksort, as published. In its first phase many blocks split a sequence, in its second a block sorts a
+// sequence. Not stable.
 //
-// Contract. `keys` and `scratch` have as many u32, fewer than 2^32; a sequence's keys are in one of them, at the same
-// places. Blocks of 256 threads.
-// - split_sequences, a block a piece: moves the keys of each piece's sequence that are less than its pivot to the
-//   front of the same places in the other buffer, and those that are greater to their back; the pivot, as often as it
-//   occurs, goes between, to `keys`, where it is in its last place. A sequence starts with `low` = `start`, `high` =
-//   `end`, `left` = its pieces, minima of all ones and maxima of zero.
-// - sort_sequences, a block a sequence: sorts it, to `keys`.
-// Dynamic shared memory: sizeof(Shared). Cost: two reads and one write of the keys a split.
-//
-// Source: Cederman and Tsigas, "A Practical Quicksort Algorithm for Graphics Processors" (2008), Algorithms 2 and 3.
+// - Common parameters: `keys` and `scratch`: as many u32 each, fewer than 2^32. The keys of a sequence are in one of
+//   the two, at the same indices.
+// - Order: split_sequences, until sequences are short enough for a block; then sort_sequences.
+// - Launch: blocks of BLOCK threads. Shared memory: sizeof(Shared).
+// - Cost: two reads and one write of the keys per split.
+// - Source: Cederman and Tsigas, "A Practical Quicksort Algorithm for Graphics Processors" (2008), algorithms 2 and 3.
 #include "block.cuh"
 #include "simt.cuh"
 
@@ -18,26 +14,31 @@ namespace simt::quicksort {
 
 using papers::BLOCK;
 
-// Sequences of up to so many keys are sorted in shared memory.
+// Sequences of up to this many keys are sorted in shared memory.
 constexpr u32 SMALL = 1024;
-// The longer of two new sequences is put off, so no more wait than a length can be halved, and two are new.
+// The most sequences on the stack of a block. The shorter of two new sequences is sorted first, so at most one waits
+// for each halving of the length, plus the two new ones.
 constexpr u32 MOST_WAITING = 34;
 
+// The keys start..end of `keys`, or of `scratch` if in_scratch is 1.
 struct Sequence {
     u32 start, end;
     u32 in_scratch;
 };
 
-// A sequence that many blocks split.
+// A sequence that many blocks split. The host sets low = start, high = end, left = its pieces, minima to all ones,
+// maxima to 0.
 struct Parent {
     Sequence all;
     u32 pivot;
-    // Up to where the lesser keys reach, from where on the greater ones; the blocks that are not done.
+    // `low`: the end of the keys below the pivot that blocks have reserved room for. `high`: the start of those above
+    // it. `left`: the number of blocks that are not done.
     u32 low, high, left;
-    // Of the lesser keys, and of the greater.
+    // The least and the greatest key below the pivot, and above it.
     u32 low_min, low_max, high_min, high_max;
 };
 
+// The part start..end of sequence `parent` that one block splits.
 struct Piece {
     u32 start, end;
     u32 parent;
@@ -45,7 +46,7 @@ struct Piece {
 
 struct Shared {
     u32 sums[papers::WARPS];
-    // Where a block's lesser and greater keys go; whether it is the last of its sequence.
+    // The indices where the block's keys below and above the pivot go; whether it is the last block of its sequence.
     u32 low, high;
     u32 last;
     u32 low_min, low_max, high_min, high_max;
@@ -55,7 +56,9 @@ struct Shared {
 
 SIMT_FN Shared& shared() { return *reinterpret_cast<Shared*>(shared_memory()); }
 
-// Keys below and above the pivot: this thread's, with their range, those of lower threads, those of the block.
+// Counts of the keys below (`low`) and above (`high`) the pivot.
+// - `low`, `high`, with least and greatest key: of this thread. `_before`: of all threads of lower rank. `all_`: of
+//   the block.
 struct Counts {
     u32 low = 0, high = 0;
     u32 low_min = ~0u, low_max = 0, high_min = ~0u, high_max = 0;
@@ -81,7 +84,8 @@ struct Counts {
     }
 };
 
-// Lines 26 to 33. Each thread writes its keys one after the other.
+// Algorithm 2, lines 26 to 33: writes the thread's keys below the pivot from index `low` on, those above from `high`
+// on.
 SIMT_FN void move(const u32* from, u32* to, u32 start, u32 end, u32 pivot, u32 low, u32 high) {
     for (u32 i = start + thread_rank(); i < end; i += BLOCK) {
         const u32 key = from[i];
@@ -90,11 +94,12 @@ SIMT_FN void move(const u32* from, u32* to, u32 start, u32 end, u32 pivot, u32 l
     }
 }
 
+// Writes the pivot to the indices start..end.
 SIMT_FN void fill(u32* keys, u32 start, u32 end, u32 pivot) {
     for (u32 i = start + thread_rank(); i < end; i += BLOCK) keys[i] = pivot;
 }
 
-// What the next pivots are drawn from.
+// Adds the range of the block's keys to that of the parent. The host chooses the next pivots from it.
 SIMT_FN void note_range(const Counts& counts, Parent& parent) {
     Shared& s = shared();
     if (thread_rank() == 0) {
@@ -115,7 +120,12 @@ SIMT_FN void note_range(const Counts& counts, Parent& parent) {
     }
 }
 
-// Algorithm 2.
+// split_sequences: algorithm 2. Splits each sequence by its pivot.
+// - Parameters: `pieces`: one per block. `parents`: the sequences, prepared as described there.
+// - Launch: one block per piece.
+// - Writes: the keys below the pivot to the front of the same indices in the other buffer, those above to the back.
+//   The pivot, as often as it occurs, to `keys`, at its final indices. The fields of `parents`.
+// - Cost: two reads and one write of the keys; a few global atomics per block.
 SIMT_KERNEL(BLOCK, 4)
 split_sequences(u32* keys, u32* scratch, const Piece* pieces, Parent* parents) {
     await_turn();
@@ -134,7 +144,7 @@ split_sequences(u32* keys, u32* scratch, const Piece* pieces, Parent* parents) {
     note_range(counts, parent);
     move(from, to, piece.start, piece.end, pivot, s.low + counts.low_before, s.high + counts.high_before);
     barrier();
-    // The last block to be done knows where the pivot goes. No other reads there any more.
+    // The last block to finish writes the pivots. No other block reads or writes at these indices any more.
     if (thread_rank() == 0) {
         s.last = atomic_add<AcquireRelease>(&parent.left, ~0u) == 1;
         s.low = atomic_load<Relaxed>(&parent.low);
@@ -146,6 +156,7 @@ split_sequences(u32* keys, u32* scratch, const Piece* pieces, Parent* parents) {
 
 SIMT_FN u32 median(u32 a, u32 b, u32 c) { return greater(lesser(a, b), lesser(greater(a, b), c)); }
 
+// Sorts a sequence of up to SMALL keys to `keys`, in shared memory.
 SIMT_FN void sort_small(const u32* from, u32* keys, const Sequence& all) {
     u32* small = shared().small;
     const u32 count = all.end - all.start, padded = papers::power_of_two_from(count);
@@ -156,7 +167,11 @@ SIMT_FN void sort_small(const u32* from, u32* keys, const Sequence& all) {
     barrier();
 }
 
-// Algorithm 3.
+// sort_sequences: algorithm 3. Sorts each sequence by quicksort with a stack in shared memory.
+// - Parameters: `sequences`: one per block.
+// - Launch: one block per sequence.
+// - Writes: the sorted sequences to `keys`; `scratch` at the same indices.
+// - Cost: two reads and one write of the keys per split; a bitonic sort for sequences of up to SMALL keys.
 SIMT_KERNEL(BLOCK, 4) sort_sequences(u32* keys, u32* scratch, const Sequence* sequences) {
     await_turn();
     Sequence* waiting = shared().waiting;

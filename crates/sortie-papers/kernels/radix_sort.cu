@@ -1,17 +1,12 @@
-// Radix sort, as published: least significant digits of four bits first, tiles of 1024 keys, stable.
+// Radix sort, as published: digits of four bits, the lowest first, in tiles of 1024 keys. Stable.
 //
-// Contract. Keys are u32, fewer than 2^32. For each digit, from the lowest on, in blocks of 256 threads, each for a
-// tile:
-// - sort_tiles: writes the tile to `sorted`, in the order of the digit, how many keys have each value of it to
-//   `table`, value after value and tile after tile in each, and where these begin in the tile to `starts`, 16 words a
-//   tile.
-// - Then scan.cu turns the table into sums of what comes before.
-// - scatter: moves each key from `sorted` to where it goes in `keys`.
-// Dynamic shared memory: sizeof(Shared). Cost: two reads and two writes of the keys a digit.
-//
-// Source: section 6.1 of Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough
-// comparison" (2011); the sort is that of Satish, Harris and Garland, "Designing efficient sorting algorithms for
-// manycore GPUs" (2009).
+// - Common parameters: `count` keys of 32 bits, fewer than 2^32. `shift`: the lowest bit of the digit.
+// - Order, for each digit from the lowest on: sort_tiles, then scan_table.cu on `table`, then scatter.
+// - Launch: one block of BLOCK threads per tile. Shared memory: sizeof(Shared).
+// - Cost: two reads and two writes of the keys per digit.
+// - Source: section 6.1 of Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough
+//   comparison" (2011); the sort is that of Satish, Harris and Garland, "Designing efficient sorting algorithms for
+//   manycore GPUs" (2009).
 #include "block.cuh"
 #include "simt.cuh"
 
@@ -26,7 +21,7 @@ constexpr u32 TILE = BLOCK * KEYS_A_THREAD;
 struct Shared {
     u32 sums[papers::WARPS];
     u32 keys[TILE];
-    // Where the keys of each value begin, and end.
+    // For each value of the digit, the indices in the tile where its keys begin and end.
     u32 starts[VALUES], ends[VALUES];
 };
 
@@ -34,12 +29,14 @@ SIMT_FN Shared& shared() { return *reinterpret_cast<Shared*>(shared_memory()); }
 
 SIMT_FN u32 digit(u32 key, u32 shift) { return key >> shift & (VALUES - 1); }
 
+// The number of keys of the block's tile.
 SIMT_FN u32 keys_of_tile(u64 count) {
     const u64 left = count - u64(block_rank()) * TILE;
     return left < TILE ? u32(left) : TILE;
 }
 
-// Keys without the bit before those with it, in the order they had. A thread has neighbours.
+// Moves the keys with a 0 at `bit` before those with a 1, and keeps the order otherwise. A thread has consecutive
+// keys. Ends with a barrier.
 SIMT_FN void split(u32 (&own)[KEYS_A_THREAD], u32 bit) {
     Shared& s = shared();
     u32 zeros = 0, all_zeros;
@@ -58,6 +55,12 @@ SIMT_FN void split(u32 (&own)[KEYS_A_THREAD], u32 bit) {
     barrier();
 }
 
+// sort_tiles: sorts each tile by the digit, one bit after the other.
+// - Writes:
+//   - `sorted`: the sorted tiles.
+//   - `table`: for each value of the digit, and within it for each tile, the number of keys: VALUES * tiles words.
+//   - `starts`: for each tile and value, the index in the tile where its keys begin: VALUES words per tile.
+// - Cost: one read and one write of the keys; two trips to shared memory per bit.
 SIMT_KERNEL(BLOCK, 4)
 sort_tiles(const u32* keys, u64 count, u32 shift, u32* sorted, u32* table, u32* starts) {
     await_turn();
@@ -69,14 +72,14 @@ sort_tiles(const u32* keys, u64 count, u32 shift, u32* sorted, u32* table, u32* 
     SIMT_UNROLL
     for (u32 k = 0; k < KEYS_A_THREAD; ++k) {
         const u32 i = thread_rank() * KEYS_A_THREAD + k;
-        // The sort is stable: what is past the end stays behind every key.
+        // The sort is stable, so padding past the end stays behind all keys.
         own[k] = i < there ? keys[i] : ~0u;
     }
     for (u32 bit = shift; bit < shift + DIGIT_BITS; ++bit) split(own, bit);
 
     if (thread_rank() < VALUES) s.starts[thread_rank()] = s.ends[thread_rank()] = 0;
     barrier();
-    // The first and the last key of a value stand beside another one's.
+    // A value begins and ends where the neighbouring key has another value.
     SIMT_UNROLL
     for (u32 k = 0; k < KEYS_A_THREAD; ++k) {
         const u32 i = thread_rank() * KEYS_A_THREAD + k, value = digit(own[k], shift);
@@ -93,6 +96,10 @@ sort_tiles(const u32* keys, u64 count, u32 shift, u32* sorted, u32* table, u32* 
     }
 }
 
+// scatter: moves each key to where the table says.
+// - Parameters: `sorted` and `starts` from sort_tiles; `table` and `sums` from scan_table.cu.
+// - Writes: `keys`.
+// - Cost: one read and one write of the keys.
 SIMT_KERNEL(BLOCK, 4)
 scatter(const u32* sorted, u64 count, u32 shift, const u32* table, const u32* sums, const u32* starts, u32* keys) {
     await_turn();
@@ -101,7 +108,7 @@ scatter(const u32* sorted, u64 count, u32 shift, const u32* table, const u32* su
     const u32 there = keys_of_tile(count);
     if (thread_rank() < VALUES) {
         const u64 word = u64(thread_rank()) * grid_blocks() + block_rank();
-        // Less its place in the tile, modulo 2^32.
+        // The index where keys of this value go, minus their start in the tile, modulo 2^32.
         s.starts[thread_rank()] =
             papers::sum_before(table, sums, word) - starts[u64(block_rank()) * VALUES + thread_rank()];
     }

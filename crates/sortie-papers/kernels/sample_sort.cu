@@ -1,23 +1,16 @@
-// Sample sort, as published, plain and fine: keys are distributed to 128 buckets by splitters from a sample, those of
-// large buckets again, until every bucket is small. Small ones are sorted by quicksort.cu.
+// Sample sort, as published: distributes keys to 128 buckets by splitters from a sample, and the keys of large
+// buckets again, until every bucket is small. quicksort.cu sorts the small ones. Not stable.
 //
-// Contract. A level distributes the keys of `count` segments of `from` to the same starts of `to`, in tiles of 2048
-// keys that do not cross segments; all starts fit 32 bits. Blocks of 256 threads, eight keys each. In this order:
-// - choose_splitters, a block a segment: writes 128 words a segment, a search tree of 127 splitters from node 1 on;
-//   and the buckets that can only hold one value, by a bit each, to four words of `constant`. Dynamic shared memory:
-//   the sample's length as a power of two, words.
-// - count_buckets, a block a tile: writes the tile's histogram to `table`, or adds it to the one of its segment.
-// - Then scan.cu turns the table into sums of what comes before.
-// - distribute, a block a tile: moves keys to where the table says.
-// - list_buckets, a block of 128 threads a segment: writes where each bucket starts.
-// A segment's part of the table has its buckets one after the other; within a bucket a word for each tile of the
-// segment, or one in all (`single`). The sums of a whole table are then where keys go, less the keys of segments
-// before.
-// Dynamic shared memory of count_buckets and distribute: sizeof(Shared). Cost: two reads and one write of the keys a
-// level.
-//
-// Source: Leischner, Osipov and Sanders, "GPU sample sort" (2010); Munavalli, "Efficient Algorithms for Sorting on
-// GPUs" (2012), sections 4.1, 4.2 and 5.2.
+// - Common parameters: `from`, and `to` of the same length: the keys, fewer than 2^32. `segments`: `level.count`
+//   ranges of keys, which this level distributes to the same range of `to`, each in tiles of TILE keys.
+// - Order: choose_splitters, count_buckets, scan_table.cu on `table`, distribute, list_buckets.
+// - Launch: blocks of BLOCK threads, unless said otherwise.
+// - The table has the counts of the segments one after the other; within a segment those of its buckets; within a
+//   bucket one word for each tile, or one in all with `single`. After the scan, the sum before a word is where its
+//   keys go, if the segments followed each other without gaps.
+// - Cost: two reads and one write of the keys per level.
+// - Source: Leischner, Osipov and Sanders, "GPU sample sort" (2010); Munavalli, "Efficient Algorithms for Sorting on
+//   GPUs" (2012), sections 4.1, 4.2 and 5.2.
 #include "block.cuh"
 #include "simt.cuh"
 
@@ -31,22 +24,22 @@ constexpr u32 TILE = BLOCK * KEYS_A_THREAD;
 
 struct Segment {
     u32 start, end;
-    // The tiles of the segments before.
+    // The number of tiles of the segments before.
     u32 first_tile;
-    // Every so many of the sorted sample is a splitter.
+    // The distance between splitters in the sorted sample.
     u32 interval;
 };
 
 struct Level {
     u32 count;
-    // One histogram a segment, not one a tile.
+    // 1: one histogram per segment. 0: one per tile.
     u32 single;
     u32 seed;
 };
 
 struct Shared {
     u32 tree[BUCKETS];
-    // Of the tile, then where its keys of each bucket go.
+    // For each bucket, the number of keys of the tile, and the index where they go.
     u32 counts[BUCKETS], starts[BUCKETS];
 };
 
@@ -54,7 +47,7 @@ SIMT_FN Shared& shared() { return *reinterpret_cast<Shared*>(shared_memory()); }
 
 // ------------------------------------------------------------------------------------------------------------ splitters
 
-// Numbers that look random, from a seed and a number: Steele, Lea and Flood's SplitMix64.
+// A pseudo-random number for each seed and i: SplitMix64 of Steele, Lea and Flood.
 SIMT_FN u64 random(u64 seed, u64 i) {
     u64 z = seed * 0xD1342543DE82EF95ull + (i + 1) * 0x9E3779B97F4A7C15ull;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
@@ -62,7 +55,8 @@ SIMT_FN u64 random(u64 seed, u64 i) {
     return z ^ z >> 31;
 }
 
-// Places are drawn with repetition.
+// Draws `count` keys at random indices, with repetition, and pads them with the greatest key to `padded`. Ends with a
+// barrier.
 SIMT_FN void draw_sample(const u32* from, const Segment& segment, u32 count, u32 padded, u64 seed, u32* sample) {
     const u64 length = segment.end - segment.start;
     for (u32 i = thread_rank(); i < padded; i += BLOCK) {
@@ -72,14 +66,20 @@ SIMT_FN void draw_sample(const u32* from, const Segment& segment, u32 count, u32
     barrier();
 }
 
-// Bucket b has the keys above splitter b - 1 up to splitter b. Where the whole sample is one value, buckets for what is
-// less, for the value and for what is greater are all there can be; plain intervals would put all keys into one.
+// Splitter b of the sorted sample: bucket b has the keys above splitter b - 1, up to and including splitter b. If all
+// splitters are one value, half of them become this value less one, so that the value itself, and all less, have
+// buckets of their own.
 SIMT_FN u32 splitter(u32 b, const u32* sample, u32 interval) {
     const u32 first = sample[interval - 1], last = sample[(BUCKETS - 1) * interval - 1];
     if (first == last && first > 0 && b < BUCKETS / 2) return first - 1;
     return sample[(b + 1) * interval - 1];
 }
 
+// choose_splitters: chooses 127 splitters for each segment from a sorted random sample.
+// - Launch: one block per segment. Shared memory: the sample, 128 * interval words, rounded up to a power of two.
+// - Writes: `trees`: 128 words per segment, a search tree from node 1 on. `constant`: 4 words per segment; bit b is
+//   set if bucket b can have only one value.
+// - Cost: a sort of the sample by a block.
 SIMT_KERNEL(BLOCK, 1)
 choose_splitters(const u32* from, const Segment* segments, Level level, u32* trees, u32* constant) {
     await_turn();
@@ -92,14 +92,14 @@ choose_splitters(const u32* from, const Segment* segments, Level level, u32* tre
     const u32 b = thread_rank();
     if (b < BUCKETS) {
         u32* tree = trees + u64(block_rank()) * BUCKETS;
-        // Node j of a depth splits the j-th part of as many as there are nodes there.
+        // Node j of a level of the tree halves the j-th of the equal parts that the level stands for.
         u32 depth = 0;
         while (b >> depth > 1) ++depth;
         const u32 j = b - (1u << depth);
         tree[b] = b == 0 ? 0 : splitter(((2 * j + 1) << (BUCKET_BITS - 1 - depth)) - 1, sample, segment.interval);
         const u32 low = b == 0 ? 0 : splitter(b - 1, sample, segment.interval) + 1;
         const u32 high = b + 1 == BUCKETS ? ~0u : splitter(b, sample, segment.interval);
-        // With the last code for a splitter, the last bucket has no keys, and `low` is no bound.
+        // If the greatest key is a splitter, `low` of the last bucket wraps to 0, and the bucket is empty.
         const u32 single = ballot(low == high);
         if (lane() == 0) constant[block_rank() * (BUCKETS / WARP) + b / WARP] = single;
     }
@@ -110,12 +110,12 @@ choose_splitters(const u32* from, const Segment* segments, Level level, u32* tre
 struct Tile {
     u32 segment;
     u32 start, count;
-    // Where bucket 0 of the tile is in the table, and how far it is from one bucket to the next.
+    // The index of the tile's bucket 0 in the table, and the distance from one bucket to the next.
     u64 row;
     u32 stride;
 
     SIMT_FN Tile(const Segment* segments, const Level& level, u32 number) {
-        // The last segment that has no more tiles before it than this one's number.
+        // The last segment with at most `number` tiles before it.
         u32 low = 0, high = level.count;
         while (high - low > 1) {
             const u32 middle = low + (high - low) / 2;
@@ -132,7 +132,7 @@ struct Tile {
     }
 };
 
-// A branch-free search, as both publications have it.
+// A search without branches, as in both publications.
 SIMT_FN u32 bucket_of(u32 key, const u32* tree) {
     u32 node = 1;
     SIMT_UNROLL
@@ -140,7 +140,8 @@ SIMT_FN u32 bucket_of(u32 key, const u32* tree) {
     return node - BUCKETS;
 }
 
-// The histogram of a tile in shared memory; each key's bucket, and its number among the tile's keys of that bucket.
+// Makes the histogram of a tile in shared memory. `bucket`, `rank`: for each key of the thread its bucket, and its
+// rank among the keys of the tile in that bucket. Ends with a barrier.
 SIMT_FN void count_tile(const u32* from, const Tile& tile, const u32* trees, u32 (&bucket)[KEYS_A_THREAD],
                         u32 (&rank)[KEYS_A_THREAD]) {
     Shared& s = shared();
@@ -160,7 +161,11 @@ SIMT_FN void count_tile(const u32* from, const Tile& tile, const u32* trees, u32
     barrier();
 }
 
-// Phase 4 of the thesis.
+// count_buckets: phase 4 of the thesis. Makes the histogram of each tile.
+// - Launch: one block per tile. Shared memory: sizeof(Shared). After choose_splitters.
+// - Parameters: `trees`: from choose_splitters.
+// - Writes: `table`. With `single`, adds to it; it is zero before.
+// - Cost: one read of the keys; a walk down a tree and an atomic in shared memory per key.
 SIMT_KERNEL(BLOCK, 4)
 count_buckets(const u32* from, const Segment* segments, Level level, const u32* trees, u32* table) {
     await_turn();
@@ -174,7 +179,12 @@ count_buckets(const u32* from, const Segment* segments, Level level, const u32* 
     else *at = own;
 }
 
-// Phase 6. The table's sums are where the keys of a word begin, were the level's segments one after the other.
+// distribute: phase 6 of the thesis. Moves the keys to their buckets.
+// - Parameters: `trees`: from choose_splitters. `table`, `sums`: from scan_table.cu. `taken`: with `single`, a word
+//   for each word of the table, zero before.
+// - Launch: one block per tile. Shared memory: sizeof(Shared). After scan_table.cu.
+// - Writes: `to`; with `single` also `taken`.
+// - Cost: one read and one write of the keys; a walk down a tree and an atomic in shared memory per key.
 SIMT_KERNEL(BLOCK, 4)
 distribute(const u32* from, u32* to, const Segment* segments, Level level, const u32* trees, const u32* table,
            const u32* sums, u32* taken) {
@@ -188,7 +198,7 @@ distribute(const u32* from, u32* to, const Segment* segments, Level level, const
         const u32 before = papers::sum_before(table, sums, level.single ? tile.row : u64(segment.first_tile) * BUCKETS);
         const u64 word = tile.row + u64(thread_rank()) * tile.stride;
         u32 start = segment.start + papers::sum_before(table, sums, word) - before;
-        // Tiles take their space in a bucket in any order.
+        // Tiles share a word of the table, and reserve room in the bucket in any order.
         if (level.single) start += atomic_add(&taken[word], s.counts[thread_rank()]);
         s.starts[thread_rank()] = start;
     }
@@ -200,7 +210,11 @@ distribute(const u32* from, u32* to, const Segment* segments, Level level, const
     }
 }
 
-// What the host reads back.
+// list_buckets: writes where each bucket begins, for the host.
+// - Parameters: `table`, `sums`: from scan_table.cu.
+// - Launch: one block of BUCKETS threads per segment, no shared memory. After scan_table.cu.
+// - Writes: `starts`, BUCKETS words per segment.
+// - Cost: one read of a word per bucket.
 SIMT_KERNEL(BUCKETS, 1)
 list_buckets(const Segment* segments, Level level, const u32* table, const u32* sums, u32* starts) {
     await_turn();

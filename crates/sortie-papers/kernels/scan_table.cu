@@ -1,11 +1,9 @@
-// The sum of what comes before each word of a table, in place.
+// Exclusive prefix sums of a table, in place and modulo 2^32.
 //
-// Contract. Blocks of 256 threads. scan_table, a block for each 2048 words: turns a word into the sum of those before
-// it in its block, and writes the block's sum. scan_sums, one block: turns those sums into the sums of what comes
-// before each. papers::sum_before adds the two. Sums are modulo 2^32. Dynamic shared memory: papers::WARPS words.
-// Cost: one read and one write of the table.
-//
-// Source: Harris, Sengupta and Owens, "Parallel prefix sum (scan) with CUDA" (2007), sums of any length.
+// - Order: scan_table, scan_sums. papers::sum_before then adds the results of the two.
+// - Launch: blocks of BLOCK threads. Shared memory: papers::WARPS words.
+// - Cost of both: one read and one write of the table.
+// - Source: Harris, Sengupta and Owens, "Parallel prefix sum (scan) with CUDA" (2007), for sums of any length.
 #include "block.cuh"
 #include "simt.cuh"
 
@@ -16,7 +14,8 @@ using papers::SCANNED;
 
 constexpr u32 WORDS = SCANNED / BLOCK;
 
-// A thread takes neighbours.
+// Scans the SCANNED words from `first` on, of `count`, and adds `before` to each. Sets `total` to their sum. A thread
+// has consecutive words.
 SIMT_FN void scan_part(u32* table, u64 first, u64 count, u32 before, u32& total) {
     auto& sums = *reinterpret_cast<u32(*)[papers::WARPS]>(shared_memory());
     first += thread_rank() * WORDS;
@@ -34,6 +33,10 @@ SIMT_FN void scan_part(u32* table, u64 first, u64 count, u32 before, u32& total)
     }
 }
 
+// scan_table: turns each of `count` words into the sum of the words before it in its part of SCANNED words.
+// - Launch: one block per part.
+// - Writes: `table`; `sums`, the sum of each part.
+// - Cost: one read and one write of the table.
 SIMT_KERNEL(BLOCK, 4) scan_table(u32* table, u64 count, u32* sums) {
     await_turn();
     u32 total;
@@ -41,6 +44,10 @@ SIMT_KERNEL(BLOCK, 4) scan_table(u32* table, u64 count, u32* sums) {
     if (thread_rank() == 0) sums[block_rank()] = total;
 }
 
+// scan_sums: turns each of `count` sums of parts into the sum of the parts before it.
+// - Launch: one block. After scan_table.
+// - Writes: `sums`.
+// - Cost: one read and one write of the sums.
 SIMT_KERNEL(BLOCK, 1) scan_sums(u32* sums, u64 count) {
     await_turn();
     u32 before = 0;

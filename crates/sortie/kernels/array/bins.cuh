@@ -1,12 +1,19 @@
-// A block sorts items by bins: each goes almost to its place at once, and its neighbours settle the rest.
+// Sorts the items of a block by bins: each item goes almost to its final position at once, and its neighbours settle
+// the rest.
 //
-// An instantiation is made for blocks of SORTIE_THREADS with SORTIE_ROW items a thread, an even number. The range of the items
-// is cut into as many bins as a block has items, which are put in the order of their bins. Few share one, so none is far from
-// its place: rows of neighbouring items are sorted in registers, and then the rows between them, from the middle of one to the
-// middle of the next. An item that is no more than half a row off is in its place then. Cost: an atomic in shared memory an
-// item, to count the bins, and a network over 1.5 rows a thread.
+// Steps, of which this file has 2 and 4, and the kernels the others:
+// 1. The range of the items is cut into CAPACITY bins of one width. One atomic per item counts its bin, and returns
+//    its rank there.
+// 2. `sum` turns the counts into the index where each bin begins.
+// 3. Each item is written to its bin's start plus its rank.
+// 4. `sort_neighbours` sorts rows of ROW neighbouring items in registers, then the rows that lie between those, from
+//    the middle of one to the middle of the next. An item that was at most half a row from its final position is then
+//    in order.
 //
-// Source: the bins are those of Dobosiewicz, "Sorting by distributive partitioning" (1978).
+// - Compile-time parameters: SORTIE_THREADS, the threads of a block; SORTIE_ROW, the items of a thread, an even number.
+// - Preconditions: all threads of the block reach each function.
+// - Cost: one atomic in shared memory per item, and sorting networks over 1.5 rows per thread.
+// - Source: the bins are those of Dobosiewicz, "Sorting by distributive partitioning" (1978).
 #pragma once
 
 #include "network.cuh"
@@ -20,18 +27,22 @@ constexpr u32 ROW = SORTIE_ROW;
 constexpr u32 HALF = ROW / 2;
 constexpr u32 CAPACITY = BLOCK * ROW;
 constexpr u32 WARPS = BLOCK / WARP;
-// Threads that a multiprocessor is to hold: 64 registers are left for each.
+// The number of threads that a multiprocessor should hold, which leaves 64 registers for each.
 constexpr u32 RESIDENT = 1024;
-// Odd, so that what threads read of their own rows lies in different banks.
+// The distance between rows in shared memory. It is odd, so that the threads of a warp, each in its own row, use
+// different banks.
 constexpr u32 STRIDE = ROW | 1;
-// Rounds after which a bucket that is long enough to be left is left.
+// After this many rounds of `sort_neighbours`, a kernel gives up on the bucket, and sorts it in another way.
 constexpr u32 ROUNDS = 3;
 static_assert(ROW % 2 == 0 && BLOCK * STRIDE < 1u << 16, "a bin's index and a rank have 16 bits each");
 
-// Where the item of a place is kept, or the count of a bin.
+// The slot of shared memory that holds the item, or the bin, with this index: rows are STRIDE apart.
 SIMT_FN u32 slot(u32 index) { return index + index / ROW * (STRIDE - ROW); }
 
-// Turns the items of each bin into how many come before it. Returns the most that one of the thread's bins has.
+// Turns the counts of the bins into their exclusive prefix sums.
+// - `bins`: CAPACITY counts, at their slots. `sums`: WARPS words. Both are shared memory.
+// - Before: a barrier after the last count. After: a barrier before another thread's bins are read.
+// - Returns the greatest count among the thread's own bins.
 SIMT_FN u32 sum(u32* bins, u32* sums) {
     u32* own = bins + thread_rank() * STRIDE;
     u32 before = 0, most = 0;
@@ -50,7 +61,10 @@ SIMT_FN u32 sum(u32* bins, u32* sums) {
     return most;
 }
 
-// Sorts rows, and then the rows between them. Returns whether all is in order. `wrong` is shared, as the items are.
+// Sorts rows, and then the rows between them.
+// - `items`: CAPACITY items, at their slots; `wrong_shared`: a word. Both are shared memory.
+// - Before and after: all threads have passed a barrier.
+// - Returns whether all items are in order now, the same for all threads.
 template <class Word> SIMT_FN bool sort_neighbours(Word* items, u32& wrong_shared) {
     const u32 thread = thread_rank();
     const bool last = thread + 1 == BLOCK;
@@ -69,7 +83,7 @@ template <class Word> SIMT_FN bool sort_neighbours(Word* items, u32& wrong_share
         row[r] = row[HALF + r];
         row[HALF + r] = last ? ~Word(0) : next[r];
     }
-    // Both halves ascend: each against the other's mirror image.
+    // Both halves ascend, so the first step of the merge compares with the mirror image.
     SIMT_UNROLL
     for (u32 r = 0; r < HALF; ++r) network::exchange(row[r], row[ROW - 1 - r]);
     network::sort_bitonic<HALF, 0>(row);

@@ -1,22 +1,35 @@
-// Bitonic sort of one array, in place, by tiles that do many steps of the network on each trip to shared memory.
+// Bitonic sort of one array, in place, in tiles that do many steps of the network between a read and a write. Not
+// stable.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES (1, 2, 4, 8), SORTIE_KIND (code::Kind), payload.cuh, tiles of
-// 2^SORTIE_TILE_BITS keys and threads of 2^SORTIE_ROW_BITS: more than two rows of bits and no more than three. The lowest SORTIE_COALESCED_BITS bits are in every sequence. `count` is 1 or more. Not stable.
+// Compile-time parameters:
+// - SORTIE_KEY_BYTES: 1, 2, 4 or 8, the width of a key. SORTIE_KIND: code::Kind. payload.cuh.
+// - SORTIE_TILE_BITS: a block sorts a tile of 2^TILE_BITS keys.
+// - SORTIE_ROW_BITS: a thread has 2^ROW_BITS keys. TILE_BITS is more than two times ROW_BITS, and at most three times.
+// - SORTIE_COALESCED_BITS: each superstep has at least this many of the lowest bits, so that accesses coalesce.
 //
-// A step compares keys whose places differ in one bit; a thread does the steps of a window of ROW_BITS bits in
-// registers, so a tile has three windows.
-// - sort_tiles: each block sorts a tile of neighbours. Keys become codes, which they stay until the `last` launch.
-// - run_superstep: each block takes a part: the keys whose places agree in all bits but those of the superstep's
-//   sequence, of which there are TILE_BITS. What it writes no other block reads.
-// Places past the end hold the last code; they are neither read nor written. Nothing takes the place of an equal code, so
-// they stay behind what is there. Dynamic shared memory: (TILE + TILE / 32) items. Cost: one read and one write of the keys
-// a launch, each item to shared memory and back up to five times. No scratch.
+// Terms:
+// - The step of a bit compares pairs of keys whose indices differ in that bit only. The first step of a merge is
+//   mirrored: it compares the i-th key from the start of a pair of runs with the i-th from its end.
+// - A superstep is a launch that does several steps. Its sequence is the TILE_BITS bits of the index that vary within
+//   a tile: the lowest `low_bits` bits, and from bit `high_first` on as many as are left.
+// - A part is the keys that one block handles in a superstep: those whose indices agree in all bits outside the
+//   sequence. Within it, a key has a position of TILE_BITS bits.
+// - A window is ROW_BITS bits of the position. A thread does the steps of a window in registers, on a column: the
+//   keys whose positions differ only in these bits. A tile has three windows.
+//
+// - Order: sort_tiles, then one run_superstep for each superstep. Keys are stored as codes until the launch with
+//   `last`.
+// - Launch of both: one block of THREADS threads per tile. Shared memory: TILE + TILE / 32 items. No scratch memory.
+// - Cost of each launch: one read and one write of keys and payloads; up to five trips of each item to shared memory
+//   and back.
+//
+// Past the end, tiles are filled with the greatest code, which is neither read nor written. A key is never exchanged
+// with an equal code, so the padding stays behind all keys.
 //
 // Source: Capannini, Silvestri and Baraglia, "Sorting on GPUs for large scale datasets: A thorough comparison"
-// (2011), section 5; a sequence is their gamma, a part an element of their gamma-partition. There, every other run
-// descends. Here all ascend, and the first step of a merge is against the mirror image: the same network with wires
-// renamed, but the last code then never leaves the end. A part of such a step has the mirror image of its lower half
-// for its upper half.
+// (2011), section 5. A sequence is their gamma, a part an element of their gamma-partition. They let every other run
+// descend. Here all runs ascend, and the first step of each merge is mirrored: the same network with renamed wires,
+// but the padding never leaves the end.
 #include "code.cuh"
 #include "network.cuh"
 #include "payload.cuh"
@@ -27,7 +40,7 @@ namespace simt::bitonic {
 using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
 // Narrow keys are sorted as words.
 using Code = code::OfBytes<(SORTIE_KEY_BYTES < 4 ? 4 : SORTIE_KEY_BYTES)>::Type;
-// What places past the end hold.
+// The padding past the end.
 constexpr Code LAST_CODE = ~Code(0);
 
 #if SORTIE_PAYLOAD_BYTES == 0
@@ -57,6 +70,7 @@ template <class T> SIMT_FN void swap_if(bool swapped, T& a, T& b) {
     a = first;
 }
 
+// The lesser item to a, the greater to b. Items with equal codes stay.
 SIMT_FN void exchange(Item& a, Item& b) {
     const bool swapped = b.code < a.code;
     swap_if(swapped, a.code, b.code);
@@ -70,28 +84,29 @@ constexpr u32 TILE_BITS = SORTIE_TILE_BITS;
 constexpr u32 ROW_BITS = SORTIE_ROW_BITS;
 constexpr u32 ROW = 1u << ROW_BITS, TILE = 1u << TILE_BITS;
 constexpr u32 THREADS = TILE / ROW;
-// The lowest bit of each window. The low one does the steps that the middle one does not.
+// The lowest bit of each window. The low window does only the steps below the middle window.
 constexpr u32 HIGH = TILE_BITS - ROW_BITS, MIDDLE = TILE_BITS - 2 * ROW_BITS, LOW = 0;
 static_assert(MIDDLE > 0 && MIDDLE <= ROW_BITS, "a tile has three windows");
-// Columns of the middle and the low window are exchanged among 2^MIDDLE threads: a warp's barrier is enough.
+// Between the middle and the low window, items move only among 2^MIDDLE threads, so a warp barrier is enough.
 static_assert((1u << MIDDLE) <= WARP, "a middle window lies within a warp");
-// Threads that a multiprocessor is to hold: 64 registers are left for each, twice as many where a row fills them.
+// The number of threads that a multiprocessor should hold: with 64 registers each, or with more if a row fills them.
 constexpr u32 RESIDENT = sizeof(Item) * ROW > 256 ? 256 : sizeof(Item) * ROW > 128 ? 512 : 1024;
 constexpr u32 RESIDENT_BLOCKS = THREADS < RESIDENT ? RESIDENT / THREADS : 1;
 
-// What one launch does, as the host has planned it.
+// What one launch does. The host plans it.
 struct Superstep {
-    // The sequence: so many of the lowest bits, and from high_first on as many as are left.
+    // The sequence of bits, see above.
     u32 low_bits;
     u32 high_first;
-    // The steps of bits below this come first; then all of the high bits.
+    // The steps of all bits of the sequence below this, from the highest to the lowest, come first; then those of the
+    // high bits.
     u32 low_steps;
-    // Whether the highest bit's step begins a merge.
+    // Whether the step of the highest bit is the mirrored first step of a merge.
     u32 mirrored;
     u32 last;
 };
 
-// Bank conflicts of items of a word: none, in any window.
+// The slot of a position in shared memory. With this padding, items of one word have no bank conflicts in any window.
 SIMT_FN constexpr u32 padded(u32 position) { return position + position / WARP; }
 
 static_assert((TILE + TILE / WARP) * sizeof(Item) == SORTIE_TILE_MEMORY, "as the host has it");
@@ -100,9 +115,9 @@ SIMT_FN Item* shared_items() { return reinterpret_cast<Item*>(shared_memory()); 
 
 // ------------------------------------------------------------------------------------------------------------- columns
 
-// The items of a tile that a thread holds while it does the steps of a window.
+// The items of a tile that a thread holds while it does the steps of the window from bit FIRST on.
 template <u32 FIRST> struct Column {
-    // Where it is in the tile; where the mirrored half of it is.
+    // The position of its first item; that of the first item of its upper half, which may be mirrored.
     u32 position, other;
 
     SIMT_FN explicit Column(bool mirrored) {
@@ -111,8 +126,8 @@ template <u32 FIRST> struct Column {
         other = mirrored ? position ^ below : position;
     }
 
-    // Items with bit UPPER of the window set are the mirrored half. Of `(b ? p : q)[i]`, which this stands for, g++ 12
-    // computes i on one side alone under its sanitizers.
+    // The first item of the half that item j is in; the upper half has bit UPPER of the window set. This replaces
+    // `(b ? p : q)[i]`, because g++ 12 with sanitizers computes that index on only one side.
     template <u32 UPPER> SIMT_FN Item* half_of(u32 j) const {
         return shared_items() + padded(j >> UPPER & 1 ? other : position);
     }
@@ -136,14 +151,14 @@ template <u32 BIT> SIMT_FN void step(Item (&row)[ROW]) {
         if ((j >> BIT & 1) == 0) exchange(row[j], row[j | 1u << BIT]);
 }
 
-// The first step of a merge of runs of 2^BIT.
+// The mirrored first step of a merge of runs of 2^BIT items.
 template <u32 BIT> SIMT_FN void mirrored_step(Item (&row)[ROW]) {
     SIMT_UNROLL
     for (u32 j = 0; j < ROW; ++j)
         if ((j >> BIT & 1) == 0) exchange(row[j], row[j ^ ((2u << BIT) - 1)]);
 }
 
-// All steps of a window below bit COUNT of it.
+// The steps of bits COUNT - 1 down to 0 of a window.
 template <u32 COUNT> SIMT_FN void all_steps(Item (&row)[ROW]) {
     if constexpr (COUNT > 0) {
         step<COUNT - 1>(row);
@@ -151,7 +166,7 @@ template <u32 COUNT> SIMT_FN void all_steps(Item (&row)[ROW]) {
     }
 }
 
-// The steps of a window for those of its lowest COUNT bits that are, of the tile, `from` or more and less than `to`.
+// The steps of those of the lowest COUNT bits of the window whose bit of the position, FIRST + bit, is in from..to.
 template <u32 FIRST, u32 COUNT = ROW_BITS> SIMT_FN void some_steps(Item (&row)[ROW], u32 from, u32 to) {
     if constexpr (COUNT > 0) {
         if (from < FIRST + COUNT && FIRST + COUNT <= to) step<COUNT - 1>(row);
@@ -159,7 +174,8 @@ template <u32 FIRST, u32 COUNT = ROW_BITS> SIMT_FN void some_steps(Item (&row)[R
     }
 }
 
-// Merges runs until they have 2^STAGE items, and goes on to the whole tile. Rows are columns of the low window.
+// Merges runs of 2^(STAGE - 1) items to runs of 2^STAGE, and so on until the tile is one run. `row` is a column of
+// the low window, before and after.
 template <u32 STAGE> SIMT_FN void merge_rows(Item (&row)[ROW]) {
     if constexpr (STAGE <= TILE_BITS) {
         const Column<LOW> low(false);
@@ -193,10 +209,10 @@ template <u32 STAGE> SIMT_FN void merge_rows(Item (&row)[ROW]) {
 
 // --------------------------------------------------------------------------------------------------------------- parts
 
-// Where the keys of a block's part are in the array.
+// The indices of a block's part in the array.
 struct Part {
     u32 low_bits, high_first;
-    // Of the tile's lower and upper half.
+    // The index of the first key of the tile's lower half, and of its upper half.
     u64 lower, upper;
 
     SIMT_FN explicit Part(const Superstep& s) : low_bits(s.low_bits), high_first(s.high_first) {
@@ -207,7 +223,7 @@ struct Part {
         upper = s.mirrored ? outer | (~block & mask) << s.low_bits : lower;
     }
 
-    // The bits of a place in the tile at their places in the array.
+    // Moves the bits of a position in the tile to those of the index that the sequence names.
     SIMT_FN u64 spread(u32 position) const {
         return (position & ((1u << low_bits) - 1)) | u64(position >> low_bits) << high_first;
     }
@@ -217,7 +233,7 @@ struct Part {
     SIMT_FN bool within(u64 count) const { return index(TILE - 1) < count; }
 };
 
-// The distances between a column's keys in the array, by the bits of their number.
+// The distances in the array between the keys of a column: key j is `of(j)` after key 0.
 template <u32 FIRST> struct Distances {
     u64 bit[ROW_BITS];
 
@@ -235,7 +251,7 @@ template <u32 FIRST> struct Distances {
     }
 };
 
-// Keys and payloads of the array, or of it from an index on.
+// `count` keys and payloads: the array, or the rest of it from an index on.
 struct Arrays {
     Key* keys;
     Payload* payload;
@@ -256,6 +272,7 @@ struct Arrays {
     }
 };
 
+// Loads a column of the high window of a part. Past the end, items are padding.
 SIMT_FN void load(Item (&row)[ROW], const Column<HIGH>& column, const Part& part, const Arrays& all) {
     const Arrays lower = all.from(part.lower + part.spread(column.position));
     const Arrays upper = all.from(part.upper + part.spread(column.other));
@@ -273,7 +290,8 @@ SIMT_FN void load(Item (&row)[ROW], const Column<HIGH>& column, const Part& part
     }
 }
 
-// Stores a column whose lower half begins at one index of the array and whose upper half at another.
+// Stores a column. `lower` and `upper` are the array from the first key of its lower and its upper half on. `within`:
+// no key of the part is past the end.
 template <u32 FIRST>
 SIMT_FN void store(const Item (&row)[ROW], const Arrays& lower, const Arrays& upper, const Part& part, bool within) {
     const Distances<FIRST> distances(part);
@@ -308,6 +326,10 @@ SIMT_FN void decode(Item (&row)[ROW], const code::Transform& transform) {
 
 // ------------------------------------------------------------------------------------------------------------- kernels
 
+// sort_tiles: sorts each tile of 2^TILE_BITS neighbouring keys.
+// - Parameters: `arrays`, of one key or more. `last`: whether to store keys instead of codes, because this is the
+//   only launch.
+// - Writes: the sorted tiles, in place.
 SIMT_KERNEL(THREADS, RESIDENT_BLOCKS)
 sort_tiles(Arrays arrays, u32 last, code::Transform transform) {
     await_turn();
@@ -316,7 +338,7 @@ sort_tiles(Arrays arrays, u32 last, code::Transform transform) {
     const Column<HIGH> high(false);
     const Column<LOW> low(false);
     Item row[ROW];
-    // A row takes any keys of the tile.
+    // A row may have any keys of the tile, so these are coalesced loads.
     SIMT_UNROLL
     for (u32 j = 0; j < ROW; ++j) {
         const u32 position = high.position + (j << HIGH);
@@ -325,7 +347,8 @@ sort_tiles(Arrays arrays, u32 last, code::Transform transform) {
         row[j] = join(position < there ? code : LAST_CODE, payload_of(item));
     }
     if (payload::WORDS > 0 && there < TILE) {
-        // But where a last code may have a payload, what is past the end must be there from the start.
+        // A key with the greatest code has a payload, so it must not be mixed up with the padding: each item moves to
+        // its position before the first exchange.
         high.put(row);
         barrier();
         low.take(row);
@@ -343,6 +366,10 @@ sort_tiles(Arrays arrays, u32 last, code::Transform transform) {
     }
 }
 
+// run_superstep: does the steps of a superstep on each part.
+// - Parameters: `arrays`, with codes. `s`: the superstep.
+// - Before: sort_tiles, and all earlier supersteps.
+// - Writes: the array, in place. A block writes only its own part.
 SIMT_KERNEL(THREADS, RESIDENT_BLOCKS)
 run_superstep(Arrays arrays, Superstep s, code::Transform transform) {
     await_turn();

@@ -1,11 +1,14 @@
-// A block sorts items by comparison: rows in registers, then runs that are merged in shared memory.
+// Sorts items by comparison in one block: rows in registers, then merges of runs in shared memory.
 //
-// Contract. An instantiation is made as compared.cuh says, for blocks of SORTIE_SORT_THREADS with SORTIE_SORT_ROW items a
-// thread, an odd number: rows then begin in different banks. Cost: a network over a thread's items, and
-// log2(SORTIE_SORT_THREADS) rounds of a search and a merge.
-//
-// Source: Satish, Harris and Garland, "Designing efficient sorting algorithms for manycore GPUs" (2009); the merges are
-// those of Green, McColl and Bader, "GPU merge path: a GPU merging algorithm" (2012).
+// - Compile-time parameters: those of compared.cuh; SORTIE_SORT_THREADS, the threads of a block; SORTIE_SORT_ROW, the
+//   items of a thread, an odd number, so that the rows of a warp's threads begin in different banks.
+// - Preconditions: all threads of the block reach each function. Shared memory: Shared.
+// - Of two runs that are merged, the second is stored in reverse. Its maximum then acts as a sentinel, so that a
+//   merge needs no bounds check.
+// - Cost: a sorting network over each row, then log2(SORTIE_SORT_THREADS) rounds of a binary search and a merge of a
+//   row.
+// - Source: Satish, Harris and Garland, "Designing efficient sorting algorithms for manycore GPUs" (2009); the merges
+//   are those of Green, McColl and Bader, "GPU merge path: a GPU merging algorithm" (2012).
 #pragma once
 
 #include "compared.cuh"
@@ -23,35 +26,36 @@ using compared::WORDS;
 constexpr u32 BLOCK = SORTIE_SORT_THREADS;
 constexpr u32 ROW = SORTIE_SORT_ROW;
 constexpr u32 CAPACITY = BLOCK * ROW;
-// Fewer items are sorted in rows that are shorter by this, down to half of ROW.
+// If there are fewer items, rows get shorter in steps of this many items, down to half of ROW.
 constexpr u32 SHORTER = ROW < 16 ? 2 : 4;
 static_assert(ROW % 2 == 1 && SHORTER % 2 == 0, "rows are odd");
 
-// Who is done with both runs reads on, up to a row to either side.
+// A thread that has merged both runs to their ends still reads on, by up to a row in either direction.
 constexpr u32 BEYOND = ROW + 1;
 
 struct Shared {
     Item items[CAPACITY + 2 * BEYOND];
-    // Where a chunk of two runs begins and ends in the first.
+    // How many items of the first run come before the start, and before the end, of a chunk of the merge.
     u64 crossings[2];
 };
 static_assert(sizeof(Shared) == SORTIE_SORT_MEMORY, "as the host has it");
 
-// Copies by words, so that lanes read side by side.
+// Copies items word by word, so that loads coalesce. A barrier must follow.
 SIMT_FN void copy(Item* to, const Item* from, u32 count) {
     for (u32 w = thread_rank(); w < count * WORDS; w += BLOCK)
         reinterpret_cast<Word*>(to)[w] = reinterpret_cast<const Word*>(from)[w];
 }
 
-// Merges N items, from item `first` of the merge of two runs on, less those that there are not. The runs are a..b,
-// ascending, and b..end, descending: who is done with one comes to the greatest of the other, which is not taken before the
-// rest.
+// Computes the items first..first + N of the merge of two runs, as far as they exist.
+// - The runs are items[a..b], ascending, and items[b..end], descending. Beyond the end of one run lies the greatest
+//   item of the other, which the merge does not take before the rest.
+// - `merged`: the result, in registers. Shared memory is only read.
 template <u32 N> SIMT_FN void merge(Item (&merged)[N], const Item* items, u32 a, u32 b, u32 end, u32 first) {
     const u32 a_count = b - a, b_count = end - b;
     u32 low = a + search::first_of(first > b_count ? first - b_count : 0, lesser(first, a_count),
                                    [&](u32 i) { return less(items[end - first + i], items[a + i]); });
     u32 high = end - 1 - (first - (low - a));
-    // The one that was kept, the one that came last, and whether that is of the descending run.
+    // The heads of the two runs: `last` was loaded last, `kept` before. `from_high`: `last` is of the descending run.
     Item kept = items[low], last = items[high];
     bool from_high = true;
     SIMT_UNROLL
@@ -62,13 +66,14 @@ template <u32 N> SIMT_FN void merge(Item (&merged)[N], const Item* items, u32 a,
         from_high = from_high == take_last;
         low += from_high ? 0 : 1;
         high -= from_high ? 1 : 0;
-        // After the last one there may be none.
+        // The last step loads nothing: there may be no further item.
         if (n + 1 < N) last = items[from_high ? high : low];
     }
 }
 
-// Puts what a thread has of the run from `start` to `end` to its places, once all have read theirs: every other run
-// descends.
+// Writes the thread's row to items[first..first + count]; if the run items[start..end] is to descend, to the mirror
+// image of that in the run. Barriers before and after, so all threads have read their items before, and see the new
+// ones afterwards.
 template <u32 N>
 SIMT_FN void put_row(Item* items, const Item (&row)[N], u32 first, u32 count, u32 start, u32 end, bool descends) {
     barrier();
@@ -79,6 +84,7 @@ SIMT_FN void put_row(Item* items, const Item (&row)[N], u32 first, u32 count, u3
     barrier();
 }
 
+// Sorts the first `count` items of a row in registers.
 template <u32 N> SIMT_FN void sort_row(Item (&row)[N], u32 count) {
     auto exchange = [](Item& a, Item& b) {
         if (less(b, a)) {
@@ -87,12 +93,13 @@ template <u32 N> SIMT_FN void sort_row(Item (&row)[N], u32 count) {
             b = later;
         }
     };
-    // What is missing is last, and stays there.
+    // Missing items count as the greatest, and stay at the end.
     if (count == N) network::sort<N>(row, [&](Item& a, Item& b, u32) { exchange(a, b); });
     else network::sort<N>(row, [&](Item& a, Item& b, u32 b_at) { if (b_at < count) exchange(a, b); });
 }
 
-// Sorts up to BLOCK * N items.
+// Sorts `count` items of shared memory, at least one and at most BLOCK * N, with rows of N. Begins after a barrier;
+// ends with one.
 template <u32 N> SIMT_FN void sort_rows(Item* items, u32 count) {
     const u32 own = lesser(thread_rank() * N, count), taken = lesser(N, count - own);
     Item row[N];
@@ -108,7 +115,8 @@ template <u32 N> SIMT_FN void sort_rows(Item* items, u32 count) {
     }
 }
 
-// Sorts up to CAPACITY items, at least one, in shared memory; they are there after a barrier, and all are in order after it.
+// Sorts `count` items of shared memory, at least one and at most CAPACITY. Begins after a barrier; ends with one.
+// Uses the shortest rows that suffice.
 template <u32 N = ROW> SIMT_FN void sort(Item* items, u32 count) {
     if constexpr (N >= SHORTER + ROW / 2) {
         if (count <= BLOCK * (N - SHORTER)) return sort<N - SHORTER>(items, count);
@@ -116,7 +124,7 @@ template <u32 N = ROW> SIMT_FN void sort(Item* items, u32 count) {
     sort_rows<N>(items, count);
 }
 
-// Sorts up to CAPACITY items from one place to another, which may be the same.
+// Sorts `count` items, 1 to CAPACITY, from `from` to `to` in global memory, which may be the same.
 SIMT_FN void sort_tile(const Item* from, Item* to, u32 count, Shared& shared) {
     copy(shared.items, from, count);
     barrier();
@@ -125,7 +133,11 @@ SIMT_FN void sort_tile(const Item* from, Item* to, u32 count, Shared& shared) {
     barrier();
 }
 
-// Writes `count` items of the merge of two runs, from item `first` on.
+// Writes the items first..first + count of the merge of two ascending runs in global memory.
+// - `a`, `b`: the runs, of a_count and b_count items. `count`: at most CAPACITY. `to`: where the items go; it
+//   overlaps neither run.
+// - Cost: one read and one write of the items, a search by two warps in global memory, one search per thread in
+//   shared memory.
 SIMT_FN void merge_chunk(const Item* a, u64 a_count, const Item* b, u64 b_count, u64 first, u32 count, Item* to,
                          Shared& shared) {
     if (warp_rank() < 2) {
@@ -138,7 +150,7 @@ SIMT_FN void merge_chunk(const Item* a, u64 a_count, const Item* b, u64 b_count,
     barrier();
     const u64 a_first = shared.crossings[0];
     const u32 from_a = u32(shared.crossings[1] - a_first);
-    // Runs may end anywhere here, also before the first row does.
+    // The runs start BEYOND items into the shared memory, so that a thread may read on before their start.
     Item* items = shared.items + BEYOND;
     copy(items, a + a_first, from_a);
     const Item* from_b = b + (first - a_first);

@@ -1,11 +1,16 @@
-// Buckets by where they begin and end: all between some places, or listed ones, as many as the device alone knows.
+// Buckets, given by where each begins and ends in an array: consecutive buckets, or a list of pairs.
+//
+// - A list may have been written by an earlier kernel, so that only the device knows its length.
+// - Source: own.
 #pragma once
 
 #include "simt.cuh"
 
 namespace simt::bucket_bounds {
 
-// Bucket b is ends[b * stride]..ends[b * stride + 1]; there are `count`, or, where that is given, `*listed`.
+// Bucket b is ends[b * stride]..ends[b * stride + 1], in items.
+// - `stride` is 1 for consecutive buckets (`ends` has one entry more than buckets), and 2 for listed pairs.
+// - There are `*listed` buckets, or `count` if `listed` is null.
 struct Buckets {
     const u64* ends;
     const u32* listed;
@@ -14,7 +19,7 @@ struct Buckets {
 
 SIMT_FN u32 count(const Buckets& all) { return all.listed ? *all.listed : all.count; }
 
-// The bucket's beginning, which its end follows.
+// Points to the bucket's start, which is followed by its end.
 SIMT_FN const u64* ends_of(const Buckets& all, u32 bucket) { return all.ends + u64(bucket) * all.stride; }
 
-} // namespace simt::placed
+} // namespace simt::bucket_bounds

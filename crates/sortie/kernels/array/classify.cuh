@@ -1,70 +1,85 @@
-// The classifier of a distribution by digits: which of many buckets a code belongs to.
+// The classifier of a distribution: which of many buckets the code of a key belongs to.
 //
-// Contract. Codes from `low` to `low + span` are cut into buckets: of one width where keys are spread evenly; else the range
-// is cut into cells of one width, each of which has as many buckets as a sample has keys there. Codes below belong to the
-// first bucket, codes above to the last. The bucket never falls as the code rises, so sorted buckets in their order are a
-// sorted whole whatever the range is: it may be a guess. Where there are more buckets than codes in the range, each of those
-// codes has the bucket of its place. Cost: five instructions a code of up to 32 bits; with cells two reads of shared memory
-// and four more.
+// - The codes low..=low + span are cut into buckets. If keys are spread evenly, all buckets have one width. If not,
+//   the range is cut into CELLS cells of one width, and each cell into as many buckets of one width as a sample says.
+// - Codes below the range belong to the first bucket, codes above it to the last.
+// - A greater code never has a lower bucket. So sorting each bucket sorts the whole even if the range is only a guess.
+// - If there are more buckets than codes in the range, the range is exact: bucket b has only the code low + b.
+// - Cost per code of up to 32 bits: five instructions; with cells, four more and two reads of shared memory.
+// - Source: own.
 #pragma once
 
 #include "simt.cuh"
 
 namespace simt::classify {
 
+// The codes low..=low + span, and how they are cut into buckets.
 struct Range {
     u64 low, span;
-    // Brings the highest bit of the span to the top of its word.
+    // Shifts the highest bit of the span to the top of its word.
     u32 shift;
-    // Buckets for the word's upper 32 bits, as a part of 2^32.
+    // The bucket is the product of this and the shifted word's upper 32 bits, divided by 2^32.
     u32 scale;
 };
 
-// Cells of a range, a power of two.
+// The number of cells of a range.
 constexpr u32 CELL_BITS = 10;
 constexpr u32 CELLS = 1u << CELL_BITS;
-// Binary digits of a bucket's number where cells begin.
+// The number of fractional bits in the table of where cells begin.
 constexpr u32 CELL_FRACTION = 12;
 
-// What is known of the keys, from a sample; their order by a read of all, where the sample is in order.
+// What is known about the keys. It comes from a sample, except that their order comes from all keys if the sample is
+// in order.
 struct Profile {
     Range range;
-    // Each code of the range has a bucket of its own.
+    // Whether each code of the range has a bucket of its own.
     u32 exact;
-    // Of ASCENT, DESCENT and OUTSIDE.
+    // Flags: ASCENT, DESCENT and OUTSIDE.
     u32 seen;
-    // Keys are not spread evenly: there are cells.
+    // Whether keys are spread unevenly, so that buckets follow the cells.
     u32 uneven;
-    // A bucket has two codes of a sample; and a bucket of one code is too long for a block.
+    // `mixed`: some bucket has two different codes in the sample. `single`: some bucket has only one code in the
+    // sample and is too long for a block.
     u32 mixed, single;
-    // Keys of a sample in buckets that are too long for a block and have two codes, and how many of them there may be.
+    // `crowded`: the number of sampled keys in buckets that are too long for a block and have two codes. `tolerated`:
+    // above this number, a distribution does not pay.
     u32 crowded, tolerated;
-    // Buckets before each cell, and all, in units of 2^-CELL_FRACTION.
+    // The number of buckets before each cell, and of all, in units of 2^-CELL_FRACTION buckets.
     u32 cells[CELLS + 1];
 };
 
-// Neighbours that rise or fall, and a code that is not its bucket's only one, where there should be no other.
+// ASCENT, DESCENT: some key is greater, or less, than the key before it. OUTSIDE: some code is outside an exact
+// range, or differs from the noted code of its bucket.
 constexpr u32 ASCENT = 1, DESCENT = 2, OUTSIDE = 4;
 
-// How the keys are put in order: some inputs need no distribution. Where each bucket has one code, it is FILLed, or, with what goes
-// beside its keys, moved. Where too many buckets are too long, stable passes over all digits take less, or a sample sort of wide
-// keys.
+// How the keys are sorted.
+// - LEAVE: they are in order.
+// - REVERSE: they are in descending order, and have no payloads.
+// - FILL: each bucket has one code, so the counts of the buckets say what to write. Keys with payloads are moved to
+//   their buckets.
+// - DISTRIBUTE: they are moved to their buckets, and each bucket is sorted.
+// - PASSES: too many keys are in buckets that are too long. Stable passes over all digits, or a sample sort of wide
+//   keys, are faster.
 enum Plan : u32 { LEAVE, REVERSE, FILL, DISTRIBUTE, PASSES };
 
-// The codes that a sample shows of the buckets.
+// Which codes the sample has in each bucket.
 template <class Word> struct Codes {
-    // One of each bucket, as `note` has it: zero where there is none.
+    // For each bucket one of its codes, encoded by `note`, or 0 if the sample has none.
     Word* noted;
-    // Whether it has another.
+    // For each bucket whether it has another code.
     u32* others;
 };
 
-// A code as it is noted, and back. That which would be zero is not noted: one that many keys hardly have.
+// Encodes a code for `Codes`, and decodes it: the function is its own inverse. A code that would be encoded as 0 is
+// not noted; it is an arbitrary constant, which few inputs have often.
 template <class Word> SIMT_FN Word note(Word code) { return code ^ Word(0x9E3779B97F4A7C15); }
 
-// Whether who counts the buckets compares each key with the code of its bucket, so that `others` hold for all keys.
+// Whether count_buckets compares each key with the noted code of its bucket. Then `others` holds for all keys, not
+// only for the sample.
 SIMT_FN bool compares_codes(const Profile& profile) { return !profile.exact && (!profile.mixed || profile.single); }
 
+// Chooses the plan. The host does not know it: it launches the kernels of several plans, and those of the others
+// return at once.
 SIMT_FN Plan plan(const Profile& profile) {
     if (!(profile.seen & DESCENT)) return LEAVE;
     if (!(profile.seen & ASCENT)) return REVERSE;
@@ -72,6 +87,7 @@ SIMT_FN Plan plan(const Profile& profile) {
     return profile.crowded > profile.tolerated ? PASSES : DISTRIBUTE;
 }
 
+// The narrowest unsigned type that has atomics and holds a code.
 template <class Code> struct WordOf {
     using Type = u32;
 };
@@ -89,6 +105,7 @@ template <class Code, bool UNEVEN = false> class Classifier {
     u32 shift, scale;
     const u32* cells;
 
+    // The bucket of the code that is `offset` above the lowest.
     SIMT_FN u32 at(Word offset) const {
         const u32 top = upper_half(Word(offset << shift));
         if constexpr (UNEVEN) {
@@ -101,7 +118,7 @@ template <class Code, bool UNEVEN = false> class Classifier {
     static SIMT_FN u32 cell(u32 top) { return top >> (32 - CELL_BITS); }
 
 public:
-    // With cells, those of the profile in shared memory.
+    // `cells`: a copy of the profile's cells in shared memory, for UNEVEN only.
     SIMT_FN explicit Classifier(const Range& range, const u32* cells = nullptr)
         : low(Word(range.low)), span(Word(range.span)), shift(range.shift), scale(range.scale), cells(cells) {}
 
@@ -111,35 +128,35 @@ public:
         return cell(upper_half(Word(lesser(Word(greater(Word(code), low) - low), span) << shift)));
     }
 
-    // Buckets before a cell, where all are of one width, in units of 2^-CELL_FRACTION.
+    // The number of buckets before a cell if all have one width, in units of 2^-CELL_FRACTION buckets.
     SIMT_FN u32 even_cell(u32 cell) const {
         return u32(u64(cell << (32 - CELL_BITS)) * scale >> (32 - CELL_FRACTION));
     }
 
-    // Of a code that is not outside.
+    // The bucket of a code that is known to be in the range.
     SIMT_FN u32 bucket_within(Code code) const { return at(Word(Word(code) - low)); }
 
     SIMT_FN bool is_outside(Code code) const { return Word(Word(code) - low) > span; }
 
-    // Where such a code lies in its bucket, as a part of 2^32.
+    // Where a code of the range lies between the bounds of its bucket, as a fraction of 2^32. For even buckets only.
     SIMT_FN u32 part_within(Code code) const { return upper_half(Word(Word(Word(code) - low) << shift)) * scale; }
 
-    // Of an exact range.
+    // The only code of a bucket of an exact range.
     SIMT_FN Code code_of(u32 bucket) const { return Code(low + bucket); }
 };
 
-// Brings the cells to shared memory; they are there after the next barrier.
+// Copies the cells to shared memory. All threads may read them after the next barrier.
 template <u32 THREADS> SIMT_FN void load_cells(u32* cells, const Profile& profile) {
     for (u32 i = thread_rank(); i <= CELLS; i += THREADS) cells[i] = profile.cells[i];
 }
 
-// The range from `low` to `low + span`, cut into at most `buckets`, of which there are 2 to 2^30.
+// The range low..=low + span, cut into at most `buckets` buckets, which are 2 to 2^30.
 template <class Code> SIMT_FN Range cut(Code low, Code span, u32 buckets) {
     using Word = typename WordOf<Code>::Type;
     const Word last = greater(Word(span), Word(1));
     const u32 shift = leading_zeros(last);
     const u32 top = upper_half(Word(last << shift));
-    // Of an exact range the scale shifts the word back.
+    // In an exact range, the scale undoes the shift.
     const u32 scale = Word(span) < buckets ? 1u << (8 * sizeof(Word) - shift) : u32((u64(buckets) << 32) / (u64(top) + 1));
     return {u64(low), u64(span), shift, scale};
 }

@@ -1,9 +1,16 @@
-// What is sorted by comparison alone: keys whose order one small function knows, perhaps with the key's place.
+// Items that are sorted by comparison only: keys whose order a small function gives, with or without their index.
 //
-// An instantiation is made for SORTIE_KEY_BYTES, 4 to 64 and a multiple of 4; SORTIE_KEY_COMPARE, the body of key_compare;
-// SORTIE_TOTAL, whether keys of which neither goes before the other have the same bits; and SORTIE_PLACED, whether items are
-// keys with their places. Items of which neither is less are the same: else a merge in parts could lose one and have another
-// twice.
+// Compile-time parameters:
+// - SORTIE_KEY_BYTES: the width of a key, 4 to 64 and a multiple of 4.
+// - SORTIE_KEY_COMPARE: the body of key_compare(a, b), which returns whether key a sorts before key b.
+// - SORTIE_TOTAL: 1 if two keys of which neither sorts before the other have the same bits, else 0.
+// - SORTIE_INDEXED: 1 if an item is a key with its index, else 0.
+//
+// `less` is a total order of the items: two items of which neither is less have the same bits. Ties of keys are
+// broken by index, or by the bits of the keys. Without that, a merge in parts could lose one of two equal items and
+// write the other twice.
+//
+// Source: own.
 #pragma once
 
 #include "code.cuh"
@@ -13,7 +20,7 @@ namespace simt::compared {
 
 constexpr bool INDEXED = SORTIE_INDEXED;
 constexpr u32 KEY_BYTES = SORTIE_KEY_BYTES;
-// What keys move by, and where they begin.
+// The unit in which items move, and their alignment, in bytes.
 constexpr u32 WORD_BYTES = INDEXED || KEY_BYTES % 8 != 0 ? 4 : KEY_BYTES % 16 != 0 ? 8 : 16;
 
 template <u32 bytes> struct WordOf { using Type = u32; };
@@ -25,16 +32,16 @@ struct alignas(WORD_BYTES) Key {
     u32 words[KEY_BYTES / 4];
 };
 
-// The i-th number that a key has, as words of 32 or 64 bits.
+// Number i of a key that is an array of numbers of 32 or 64 bits.
 template <class Number> SIMT_FN Number number(const Key& key, u32 i) {
     if constexpr (sizeof(Number) == 4) return key.words[i];
     else return u64(key.words[2 * i + 1]) << 32 | key.words[2 * i];
 }
 
-// The i-th word whose first byte is its highest.
+// Word i of a key, read as a big-endian number.
 SIMT_FN u32 big_endian(const Key& key, u32 i) { return permute_bytes(key.words[i], 0, 0x0123); }
 
-// Whether a goes before b: a strict weak order.
+// Whether a sorts before b: a strict weak order.
 SIMT_FN bool key_compare(const Key& a, const Key& b) { SORTIE_KEY_COMPARE }
 
 #if SORTIE_INDEXED

@@ -1,21 +1,12 @@
-// How many keys each bucket of a distribution has, and where the buckets are.
+// Counts the keys of each bucket of a distribution (a histogram), and computes where the buckets begin (a scan).
 //
-// Contract. An instantiation is made as item.cuh says, and for SORTIE_SLICED, 1 where the buckets are counted in slices, else 0.
-// The profile is as profile.cu leaves it. Buckets are counted in groups of 2^bits, bits at least 6. There are at most
-// 2^32 - 2^16 keys. Zero before: `counts` (a word a bucket), `groups` (a word a group).
-// - count_buckets, of any number of blocks, counts, and notes in the profile whether a code is outside of an exact range, or, where
-//   buckets may have one code, is not that of its bucket; and the bucket then. A
-//   slice is whole groups: `buckets` from `first_bucket` on, which `counts` and `groups` begin with too. Dynamic shared
-//   memory: Cells, and two bytes a bucket. Cost: one read of the keys, an atomic in shared memory a key of the
-//   slice; for each block one in global memory a pair of buckets. Keys in order are not counted.
-// - place_buckets, a block a group of at least 2^bits threads, says where groups and buckets begin: `group_starts` (one
-//   more than groups) and `group_cursors`, and in `ends`, one more than buckets, the start of bucket b at place b + 1. Where
-//   nothing is to be distributed all `ends` are 0. `tiles_before` says how many tiles of `tile` keys come before each group,
-//   one more than groups. Where `digits` are given, which are zero, and `bits` is that of digits.cuh, it counts
-//   both digits of the numbers of buckets, and `ends` has the end of bucket b at place b + 1. Dynamic shared memory: Before.
-//
-// A counter has 16 bits, so that enough of them fit a block. Who fills the lower half of its range moves that to global
-// memory.
+// - Compile-time parameters: item.cuh; SORTIE_SLICED, 1 if several launches count a slice of the buckets each, else 0.
+// - Preconditions: profile.cu has written the profile. There are at most 2^32 - 2^16 keys. Buckets form groups of
+//   2^bits, where bits is at least 6.
+// - Order: count_buckets, for each slice, then scan_buckets.
+// - Counters in shared memory have 16 bits, so that a block can hold enough of them. The thread that fills the lower
+//   half of a counter's range moves that half to global memory.
+// - Source: own.
 #include "classify.cuh"
 #include "code.cuh"
 #include "digits.cuh"
@@ -33,27 +24,31 @@ using Word = classify::WordOf<Key>::Type;
 
 constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 BLOCK = 1024;
-// Keys that a thread holds, while as many are on their way. 2^28 u32 on an H200: 0.40 ms with 8, 0.46 with 4.
+// Keys that a thread counts while it loads the next. For 2^28 u32 on an H200: 0.40 ms with 8, 0.46 ms with 4.
 constexpr u32 ROW = 8;
 constexpr u32 TILE = BLOCK * ROW;
 constexpr u32 SCAN_BLOCK = 512;
 
 constexpr u32 HALF = 1u << 15;
-// A count that its filler has not moved yet is moved by others from here on. What all threads have under way does not fill
-// the rest: 32 warps, 8 rows, 32 lanes.
+// From this count on, any thread that sees it moves the lower half, because the thread that filled it has not done so
+// yet. The rest of the range suffices for all additions that may be in progress: 32 warps x 8 keys x 32 lanes.
 constexpr u32 URGENT = HALF + (1u << 14);
 static_assert(2 * BLOCK * ROW <= (1u << 14), "counts do not overflow");
 
-// Counts of two buckets are one word to all atomics, since such of two sizes are none to each other.
+// Adds to the counts of two neighbouring buckets at once. Every addition uses an atomic of 64 bits, because atomics
+// of two sizes on the same memory are not atomic towards each other.
 SIMT_FN void add_to_pair(u32* counts, u32 pair, u64 keys) { atomic_add(&reinterpret_cast<u64*>(counts)[pair], keys); }
 
+// The counters of a block.
+// - `pairs`: in shared memory, two 16-bit counters per word. `counts`, `groups`: in global memory, a word per bucket
+//   and group.
 struct Counter {
     u32* pairs;
     u32* counts;
     u32* groups;
     u32 bits;
 
-    // Moves the lower half of the range of a full count, unless another has done so.
+    // Moves the lower half of a counter's range to global memory, unless another thread has done so.
     SIMT_FN void relieve(u32 bucket) const {
         const u32 half = HALF << 16 * (bucket % 2);
         if (!(atomic_and<Relaxed, Block>(&pairs[bucket / 2], ~half) & half)) return;
@@ -61,14 +56,15 @@ struct Counter {
         atomic_add(&groups[bucket >> bits], HALF);
     }
 
-    // Counts a row of buckets, those that are `there`. Returns whether a count was full.
+    // Counts the thread's row of buckets, as far as bit r of `there` is set. Returns whether a counter was at least
+    // half full. TOGETHER: if all lanes have the same bucket, one lane adds for all.
     template <bool TOGETHER> SIMT_FN bool add(const u32 (&buckets)[ROW], u32 there) const {
         u32 before[ROW], added[ROW];
         u32 full = 0;
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
             u32 keys = there >> r & 1;
-            // A warp of one bucket counts at once, where as many atomics on one word would wait for one another.
+            // Atomics on one word are executed one after the other.
             if constexpr (TOGETHER) {
                 const u32 first = shuffle(buckets[r], 0);
                 if (all(keys > 0 && buckets[r] == first)) keys = lane() == 0 ? WARP : 0;
@@ -92,10 +88,12 @@ struct Counter {
     }
 };
 
+// The buckets that a launch counts.
 struct Slice {
     u32 first_bucket, buckets;
 };
 
+// Loads the thread's keys of the tile that begins at `first`. Past the end, the last key is loaded again.
 SIMT_FN void load(Key (&row)[ROW], const Key* keys, u64 first, u64 count) {
     if (first + TILE <= count) {
         const Key* own = keys + first + thread_rank();
@@ -107,6 +105,7 @@ SIMT_FN void load(Key (&row)[ROW], const Key* keys, u64 first, u64 count) {
     }
 }
 
+// Counts the block's share of the keys in shared memory, and compares them with the noted codes.
 template <bool UNEVEN>
 SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN>& classifier, Profile* profile,
                         const classify::Codes<Word>& codes, const Counter& counter, const Slice& slice, const code::Transform& transform) {
@@ -135,7 +134,7 @@ SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN
                 of[r] -= slice.first_bucket;
                 there &= ~(u32(of[r] >= slice.buckets) << r);
             }
-            // Past the end the last key was loaded again.
+            // Past the end the last key was loaded again, which does no harm here.
             outside |= exact && classifier.is_outside(row[r]);
         }
         if (compares) {
@@ -156,18 +155,30 @@ SIMT_FN void count_keys(const Key* keys, u64 count, const Classifier<Key, UNEVEN
 }
 
 struct Cells {
-    // Of the profile; one more, so that what comes next begins where 8 bytes do.
+    // The cells of the profile, padded to a multiple of 8 bytes.
     u32 cells[classify::CELLS + 2];
 };
 
+// count_buckets: makes the histogram of the keys by bucket and by group. Does nothing if the keys are in order, or if
+// passes will sort them.
+// - Parameters:
+//   - `keys` are `count` keys.
+//   - `codes` is from profile.cu.
+//   - The slice is `buckets` buckets from `first_bucket` on, whole groups; `counts` (a word per bucket, aligned to 8
+//     bytes) and `groups` (a word per group) begin with those of the slice.
+// - Launch: any number of blocks of BLOCK threads. Shared memory: Cells and two bytes per bucket. `counts` and
+//   `groups` are zero before.
+// - Writes: adds to `counts` and `groups`. Sets OUTSIDE in the profile, and `codes.others`, if a code is outside an
+//   exact range, or differs from the noted code of its bucket.
+// - Cost: one read of the keys; one atomic in shared memory per key; per block one global atomic for each two buckets.
 SIMT_KERNEL(BLOCK, 1)
 count_buckets(const Key* keys, u64 count, Profile* profile, classify::Codes<Word> codes, u32 bits, u32 first_bucket, u32 buckets,
               u32* counts, u32* groups, code::Transform transform) {
     await_turn();
-    // What is in order needs no counts; OUTSIDE does not matter to that.
+    // Keys that are in order need no counts. Other blocks may be setting OUTSIDE, so only these flags are tested.
     const u32 order = atomic_load<Relaxed>(&profile->seen) & (classify::ASCENT | classify::DESCENT);
     if (order != (classify::ASCENT | classify::DESCENT)) return;
-    // Nor what is too uneven.
+    // Nor do keys that passes will sort.
     if (profile->mixed && profile->crowded > profile->tolerated) return;
     u32* cells = reinterpret_cast<Cells*>(shared_memory())->cells;
     u32* pairs = reinterpret_cast<u32*>(reinterpret_cast<Cells*>(shared_memory()) + 1);
@@ -180,13 +191,13 @@ count_buckets(const Key* keys, u64 count, Profile* profile, classify::Codes<Word
         count_keys(keys, count, Classifier<Key, true>(profile->range, cells), profile, codes, counter, slice, transform);
     else count_keys(keys, count, Classifier<Key>(profile->range), profile, codes, counter, slice, transform);
     barrier();
-    // Blocks begin at different places, so that their atomics do not meet.
+    // Each block begins with another bucket, so that atomics of different blocks rarely meet.
     const u32 words = buckets / 2, start = u32(u64(words) * block_rank() / grid_blocks()) / WARP * WARP;
     for (u32 k = thread_rank(); k < words; k += BLOCK) {
         const u32 i = k + start < words ? k + start : k + start - words;
         const u32 even = pairs[i] & 0xFFFF, odd = pairs[i] >> 16;
         if (pairs[i]) add_to_pair(counts, i, u64(odd) << 32 | even);
-        // A warp's buckets are of one group.
+        // The 64 buckets of a warp are of one group.
         u32 sum = even + odd;
         SIMT_UNROLL
         for (u32 by = WARP / 2; by > 0; by /= 2) sum += shuffle_xor(sum, by);
@@ -196,10 +207,24 @@ count_buckets(const Key* keys, u64 count, Profile* profile, classify::Codes<Word
 
 struct Before {
     u32 sums[SCAN_BLOCK / WARP];
-    // In the groups before.
+    // The keys, and the tiles, of all groups before this one.
     u32 keys, tiles;
 };
 
+// scan_buckets: computes where buckets, groups and the tiles of groups begin.
+// - Parameters:
+//   - `groups_count` groups of 2^bits buckets;
+//   - `counts` and `groups` from count_buckets;
+//   - `tile`, the keys of a tile.
+//   - `digits`: null, or the histograms of a stable sort by bucket numbers, all zero; `bits` is then digits::BITS.
+// - Launch: a block of SCAN_BLOCK threads per group; 2^bits is at most SCAN_BLOCK. Shared memory: Before.
+// - Writes:
+//   - `group_starts` (one entry more than groups) and `group_cursors`: the index where each group begins.
+//   - `tiles_before` (one entry more than groups): the number of tiles of the groups before.
+//   - `ends` (one entry more than buckets): the start of bucket b at index b + 1; with
+//   - `digits`, its end. All 0 if nothing is to be distributed. `digits`: the histograms of both digits of the bucket
+//     numbers.
+// - Cost: one read of the counts; each block also reads `groups` up to its own.
 SIMT_KERNEL(SCAN_BLOCK, 1)
 scan_buckets(const Profile* profile, u32 bits, u32 groups_count, const u32* counts, const u32* groups, u32 tile,
               u64* group_starts, u64* group_cursors, u32* tiles_before, u64* ends,
@@ -231,7 +256,8 @@ scan_buckets(const Profile* profile, u32 bits, u32 groups_count, const u32* coun
     const u64 bucket = (u64(group) << bits) + thread_rank();
     const u32 keys = own ? counts[bucket] : 0;
     const u32 sum = scan::exclusive<SCAN_BLOCK>(keys, before.sums);
-    // Who moves keys to buckets moves their starts on to their ends.
+    // Partition passes advance the start of each bucket to its end as they move keys. Stable passes do not, so they
+    // get the ends.
     if (own) ends[bucket + 1] = distributed ? start + sum + (digits ? keys : 0) : 0;
     if (!digits || !(distributed || plan == classify::FILL)) return;
     if (own && keys > 0) atomic_add(&digits->counts[thread_rank()], keys);

@@ -1,13 +1,15 @@
-// Sorts buckets that fit in a block.
+// Sorts buckets that fit in a block, by bins (bins.cuh). Not stable.
 //
-// Contract. Instantiated as item.cuh says, but not for BESIDE; as bins.cuh says; and for SORTIE_OF_SEGMENTS: 1 for keys alone
-// whose array is many segments, else 0. Keys alone are sorted in place. Those of segments are sorted from `items` to `keys`,
-// which may be the same. Other items are read from `items` and split into keys and payloads. Buckets of more than `longest`
-// items are skipped. Buckets that are too long for a block, and those whose items crowd in few of the bins, are left as they
-// are (those of segments are left in `keys`) and listed. `take_apart` splits items that were left and are in order by now. Any
-// number of blocks. Dynamic shared memory: a Shared; for take_apart, a Stretches. Cost: one read and one write of the items.
+// Compile-time parameters:
+// - item.cuh, but not BESIDE; bins.cuh.
+// - SORTIE_OF_SEGMENTS: 1 for ALONE if the buckets are those of many segments (batch/split_segments.cu), else 0. If
+//   keys then crowd in some bins, as floats around zero do, each bin is cut again into as many bins as it has keys.
 //
-// If keys of segments crowd in some bins, as floats around zero do, each bin is cut again into as many bins as it has keys.
+// Where sorted items go:
+// - ALONE: `items` and `keys` are the same array, which is sorted in place. For segments they may differ.
+// - PAYLOAD: each item is split into a key and a payload. INDEX: the index becomes the payload; `keys` is not used.
+//
+// Source: bins.cuh.
 #include "bins.cuh"
 #include "classify.cuh"
 #include "code.cuh"
@@ -21,19 +23,21 @@ namespace simt::finish_buckets {
 using namespace bins;
 using item::Item;
 using item::Key;
-// An item in a word that has atomics.
+// A word that holds an item and has atomics.
 using Word = classify::WordOf<Item>::Type;
-// Whether items must be split into keys and payloads.
+// Whether items are split into keys and payloads.
 constexpr bool APART = SORTIE_LOW != ALONE;
 
 constexpr code::Kind KIND = code::SORTIE_KIND;
 
+// `items`: what is sorted. `keys`, `payload`: the result.
 struct Arrays {
     Item* items;
     Key* keys;
     u32* payload;
 };
 
+// Writes an item to index `index` of the result.
 SIMT_FN void put(const Arrays& arrays, u64 index, Item item, [[maybe_unused]] const code::Transform& transform) {
 #if SORTIE_LOW != INDEX
     arrays.keys[index] = code::decode<KIND>(item::code_of(item), transform);
@@ -48,7 +52,7 @@ SIMT_FN bool is_moved(const Arrays& arrays) {
     return SORTIE_OF_SEGMENTS && reinterpret_cast<u64>(arrays.items) != reinterpret_cast<u64>(arrays.keys);
 }
 
-// Copies keys to `keys` as they are.
+// Copies keys from `items` to `keys`, unsorted.
 SIMT_FN void bring(const Arrays& arrays, u64 start, u64 count) {
     for (u64 i = start + thread_rank(); i < start + count; i += BLOCK) arrays.keys[i] = Key(arrays.items[i]);
 }
@@ -57,14 +61,14 @@ struct Shared {
     Word least[WARPS], greatest[WARPS];
     classify::Range range;
     u32 sums[WARPS];
-    // Whether a bin is crowded; later, whether neighbours are in the wrong order.
+    // Whether a bin is crowded; later whether neighbours are in the wrong order.
     u32 wrong;
-    // Items of each bin; then the items, in rows.
+    // The counts of the bins; later the items, at their slots.
     Word items[BLOCK * STRIDE];
 };
 static_assert(sizeof(Shared) == SORTIE_BLOCK_MEMORY, "as the host has it");
 
-// The range of the items.
+// The range of the items, which cuts them into CAPACITY bins.
 SIMT_FN classify::Range find_range(const Word (&row)[ROW], Shared& shared) {
     Word least = row[0], greatest = row[0];
     SIMT_UNROLL
@@ -92,10 +96,11 @@ SIMT_FN classify::Range find_range(const Word (&row)[ROW], Shared& shared) {
 }
 
 #if SORTIE_OF_SEGMENTS
-// With more keys than that in one bin, bins are cut again.
+// If a bin has more keys than this, bins are cut again.
 constexpr u32 CROWD = HALF;
 
-// Puts keys, whose bins are summed, into smaller bins, and sums those.
+// Replaces the bins of the keys by smaller ones, and computes where those begin: a bin of n keys becomes n bins.
+// - `positions`: bin << 16 | rank within it, before and after. `bins`: prefix sums of the counts, before and after.
 SIMT_FN void cut_again(u32 (&positions)[ROW], const Word (&row)[ROW], u32 count, u32* bins, Shared& shared) {
     const classify::Classifier<Item> classifier(shared.range);
     const u32 left = count - lesser(count, thread_rank());
@@ -119,14 +124,14 @@ SIMT_FN void cut_again(u32 (&positions)[ROW], const Word (&row)[ROW], u32 count,
 }
 #endif
 
-// Returns false if the items are left as they were.
+// Sorts the bucket of `count` items, 1 to CAPACITY, that begins at `start`. Returns false if the items are left as
+// they were, because rounds of sorting neighbours did not suffice.
 SIMT_FN bool finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, const code::Transform& transform) {
     const u32 thread = thread_rank();
     const u32 left = count - lesser(count, thread);
     const Item* items = arrays.items + start;
     Item read[ROW];
-    // Every load is executed, with the last item if there is none, because loads under conditions of their own would wait for
-    // one another.
+    // Past the end, the last item is loaded again: loads under a condition would not overlap.
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) read[r] = items[lesser(r * BLOCK + thread, count - 1)];
     u32* counts = reinterpret_cast<u32*>(shared.items);
@@ -146,7 +151,7 @@ SIMT_FN bool finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
         if (is_moved(arrays)) bring(arrays, start, count);
         return true;
     }
-    // The bin of each item, and the item's rank in it.
+    // First bin << 16 | rank of the item within it; later the item's index in the bucket.
     const classify::Classifier<Item> classifier(range);
     u32 positions[ROW];
     SIMT_UNROLL
@@ -187,6 +192,12 @@ SIMT_FN bool finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
     return true;
 }
 
+// finish_buckets: sorts each bucket.
+// - Parameters: `buckets`, in indices of items; buckets of more than `longest` items are skipped. `list`: see left.cuh.
+// - Launch: any number of blocks of BLOCK threads. Shared memory: Shared. After the buckets have their items.
+// - Writes: the sorted buckets. Buckets that are too long for a block, or crowd in few bins, are left unsorted and
+//   added to `list`; those of segments are copied to `keys`.
+// - Cost: one read and one write of the items, one atomic in shared memory per item, networks over 1.5 rows per thread.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 finish_buckets(Arrays arrays, bucket_bounds::Buckets buckets, u64 longest, left::List list, code::Transform transform) {
     await_turn();
@@ -203,15 +214,20 @@ finish_buckets(Arrays arrays, bucket_bounds::Buckets buckets, u64 longest, left:
     }
 }
 
-// A stretch of up to this many items belongs to one block, a longer one to all blocks.
+// A bucket of up to this many items is split by one block, a longer one by all blocks.
 constexpr u64 OWN_STRETCH = 1 << 16;
 
+// A list of long buckets, by their number in the list of left.cuh.
 struct Stretches {
     u32 listed;
     u32 list[BLOCK];
 };
 static_assert(sizeof(Stretches) == SORTIE_STRETCHES_MEMORY, "as the host has it");
 
+// take_apart: splits the items of the buckets in `list`, which are sorted by now, into keys and payloads.
+// - Launch: any number of blocks of BLOCK threads. Shared memory: Stretches. After the sort of the listed buckets.
+// - Writes: `keys` and `payload`.
+// - Cost: one read and one write of these items.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 take_apart(Arrays arrays, left::List list, code::Transform transform) {
     await_turn();
@@ -224,8 +240,8 @@ take_apart(Arrays arrays, left::List list, code::Transform transform) {
     };
     for (u32 s = block_rank(); s < count; s += grid_blocks())
         if (length(s) <= OWN_STRETCH) put_each(s, thread, BLOCK);
-    // All blocks look through all stretches, with a thread for each: checking one after the other would take longer than the
-    // work itself.
+    // All blocks look for long buckets, with a thread for each bucket: checking them one by one would take longer
+    // than the work itself.
     for (u32 first = 0; first < count; first += BLOCK) {
         if (thread == 0) longer.listed = 0;
         barrier();

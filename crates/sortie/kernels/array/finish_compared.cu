@@ -1,13 +1,16 @@
-// Sorts buckets that fit a block by comparison alone, and those that do not by merging.
+// The last step of a sample sort by comparison: sorts the buckets.
 //
-// Contract. An instantiation is made as compared.cuh and block_sort.cuh say, and for SORTIE_PAYLOAD_BYTES, a multiple of 4.
-// What is sorted lies in `items`, which are the keys where they have no places; with places they are taken apart: to keys
-// and the payloads of their places in `payload_from`, or where SORTIE_PAYLOAD_BYTES is 0 to places alone.
-// - sort_buckets, of any number of blocks, sorts those that fit, and lists the others in `left`: `left_count` of them, which is
-//   zero before.
-// - sort_left, of any number of blocks, sorts those, one block each, with room for as many items in `other`.
-// Dynamic shared memory: a block_sort::Shared. Cost: one read and one write of the items; of what is left, one more for each
-// doubling over what fits a block.
+// Compile-time parameters:
+// - compared.cuh and block_sort.cuh.
+// - SORTIE_PAYLOAD_BYTES: the size of a payload, a multiple of 4.
+//
+// Where sorted items go:
+// - Without SORTIE_INDEXED, `items` are the keys, and are sorted in place.
+// - With SORTIE_INDEXED and payloads, item i becomes keys[i], and the payload at its index in `payload_from` becomes
+//   payload[i].
+// - With SORTIE_INDEXED and no payloads (SORTIE_PAYLOAD_BYTES is 0), its index becomes payload[i].
+//
+// Source: block_sort.cuh.
 #include "block_sort.cuh"
 #include "classify.cuh"
 #include "compared.cuh"
@@ -21,7 +24,7 @@ using block_sort::Shared;
 using compared::Item;
 using compared::Key;
 
-// Threads that a multiprocessor is to hold: 64 registers are left for each, or 128 where items take many.
+// The number of threads that a multiprocessor should hold, which leaves 64 registers for each, or 128 for long items.
 constexpr u32 RESIDENT = sizeof(Item) > 36 ? 512 : 1024;
 
 #if SORTIE_PAYLOAD_BYTES > 0
@@ -29,20 +32,26 @@ struct Payload {
     u32 words[SORTIE_PAYLOAD_BYTES / 4];
 };
 #else
-// A place.
+// An index.
 using Payload = u32;
 #endif
 
-// Every other one of a group's, and of every other group where there are more: what lies between is equal.
+// The buckets between splitters, as splitters.cu leaves them. Its buckets of odd number, and in a second level its
+// groups of odd number, have equal items and need no sort. So bucket b of group g is number 2b of group 2g there, and
+// these are numbered here one after the other.
 struct Buckets {
-    // Without, there is one of all items.
+    // The bounds of all buckets. If null, all `count` items are one bucket.
     const u64* ends;
     u64 count;
-    // Or null; where it has another plan, nothing is sorted.
+    // If not null, and its plan is not PASSES, nothing is sorted.
     const classify::Profile* profile;
+    // `ways`: buckets of a group. `all`: buckets of all groups.
     u32 ways, all;
 };
 
+// - `items`: what is sorted; without SORTIE_INDEXED, the keys themselves.
+// - `keys`, `payload`: where the result goes with SORTIE_INDEXED.
+// - `payload_from`: the payloads in the order of the indices.
 struct Arrays {
     Item* items;
     Key* keys;
@@ -63,6 +72,7 @@ SIMT_FN void take_apart(const Arrays& arrays, u64 index, const Item& item) {
 SIMT_FN void take_apart(const Arrays&, u64, const Item&) {}
 #endif
 
+// Sorts one bucket, or lists it if it does not fit in a block.
 SIMT_FN void sort_bucket(const Arrays& arrays, const Buckets& buckets, u32 number, u64* left, u32* left_count) {
     u64 start = 0, end = buckets.count;
     if (buckets.ends) {
@@ -92,6 +102,14 @@ SIMT_FN void sort_bucket(const Arrays& arrays, const Buckets& buckets, u32 numbe
     }
 }
 
+// sort_buckets: sorts each bucket that fits in a block, and lists the others.
+// - Parameters: `arrays`, `buckets`: see these structs.
+// - Launch: any number of blocks of block_sort::BLOCK threads. Shared memory: block_sort::Shared. After move_items of
+//   splitters.cu.
+// - Before: `*left_count` is zero.
+// - Writes: the sorted buckets. `left`: start and end of each bucket that does not fit, in any order. `*left_count`:
+//   their number.
+// - Cost: one read and one write of the items.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sort_buckets(Arrays arrays, Buckets buckets, u64* left, u32* left_count) {
     await_turn();
     if (buckets.profile && classify::plan(*buckets.profile) != classify::PASSES) return;
@@ -101,6 +119,11 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sort_buckets(Arrays arrays, Buckets buckets
     }
 }
 
+// sort_left: sorts the buckets that did not fit, one block each, by merging.
+// - Parameters: `other` has room for as many items as `items`.
+// - Launch: any number of blocks of block_sort::BLOCK threads. Shared memory: block_sort::Shared. After sort_buckets.
+// - Writes: the sorted buckets, and `other`.
+// - Cost per bucket: one read and one write of its items, and one more for each doubling of what fits in a block.
 SIMT_KERNEL(BLOCK, 1) sort_left(Arrays arrays, Item* other, const u64* left, const u32* left_count) {
     await_turn();
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
@@ -110,7 +133,8 @@ SIMT_KERNEL(BLOCK, 1) sort_left(Arrays arrays, Item* other, const u64* left, con
         Item* to = other + start;
         u32 passes = 0;
         while (u64(CAPACITY) << passes < count) ++passes;
-        // So that the last pass leaves them where they belong.
+        // The passes alternate between two buffers. The sorted tiles go to the one from which the last pass ends in
+        // `items`.
         Item* tiles = passes % 2 == 0 ? from : to;
         for (u64 first = 0; first < count; first += CAPACITY)
             block_sort::sort_tile(from + first, tiles + first, u32(lesser<u64>(CAPACITY, count - first)), shared);

@@ -1,15 +1,19 @@
-// Sorts buckets that fit a block, or one array that does, with what goes beside their keys. Stable.
+// Sorts buckets that fit in a block, or one array that does, with payloads or indices. Stable.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES (4 or 8), SORTIE_KIND, as payload.cuh and bins.cuh say, and for
-// SORTIE_PLACES: 1 where nobody reads the keys afterwards, which are left as they are. Without `ends` there is one bucket of `count`
-// keys, which fits a block. Buckets that are too long for a block are
-// left as they are and listed, unless the codes say that they have one code. Any number of blocks. Dynamic shared memory: a Shared. Cost: one read and one write of keys and
-// payload.
+// Compile-time parameters:
+// - SORTIE_KEY_BYTES: 4 or 8, the width of a key. SORTIE_KIND: code::Kind.
+// - payload.cuh and bins.cuh.
+// - SORTIE_ARGSORT: 1 if only the indices are wanted, so that the keys stay unsorted; else 0.
 //
-// What is sorted is 32 bits for each key: its leading ones, counted from the bucket's least code, and its index in the bucket.
-// Keys whose leading bits agree are few; who has the first of them puts them in order. Where keys crowd in few of the bins,
-// their indices are sorted by stable passes over the digits of their codes instead. Codes and payloads wait in shared memory
-// until an index asks for them.
+// Method, for a bucket:
+// 1. For each key, a word of 32 bits is sorted: the leading bits of its code minus the bucket's least code, and below
+//    them the key's index in the bucket. The words are sorted by bins (bins.cuh).
+// 2. Few keys agree in all leading bits. The thread that holds the first of such a run sorts the run by insertion, by
+//    whole codes.
+// 3. If keys crowd in few bins, the indices are sorted instead by stable passes over the digits of the codes.
+// 4. Codes and payloads wait in shared memory, and are written in the order of the sorted indices.
+//
+// Source: own; the bins are those of bins.cuh.
 #include "bins.cuh"
 #include "classify.cuh"
 #include "code.cuh"
@@ -27,9 +31,9 @@ constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 INDEX_BITS = network::log2_ceil(CAPACITY);
 constexpr u32 LEADING_BITS = 32 - INDEX_BITS;
 constexpr u32 INDEX_MASK = (1u << INDEX_BITS) - 1;
-// More keys than that in one bin are not sorted by bins: many may agree.
+// If a bin has more keys than this, the bucket is sorted by digits: too many keys may agree in their leading bits.
 constexpr u32 CROWD = 4 * ROW;
-// Of a digit: a thread for each of its values.
+// The bits of a digit. Each of its values has a thread.
 constexpr u32 BITS = BLOCK < 256 ? 7 : 8;
 constexpr u32 RADIX = 1u << BITS;
 static_assert(RADIX <= BLOCK, "a digit's value has a thread");
@@ -37,26 +41,27 @@ static_assert(RADIX <= BLOCK, "a digit's value has a thread");
 struct Arrays {
     Key* keys;
     payload::Word* payload;
-    // The same; or null, where indices are to be written.
+    // The same array; or null if the payload to write is the index of the key in its bucket.
     const payload::Word* payload_from;
 };
 
-// What a key is sorted as.
+// How a code and an index are packed into a word of 32 bits.
 struct Packing {
-    // The least code, and bits below the leading ones.
+    // The least code of the bucket; the number of low bits that do not fit.
     Key least;
     u32 shift;
 
     SIMT_FN u32 pack(Key code, u32 index) const { return u32(Key(code - least) >> shift) << INDEX_BITS | index; }
 };
 
+// Whether two packed words agree in all leading bits.
 SIMT_FN bool agree(u32 a, u32 b) { return (a ^ b) <= INDEX_MASK; }
 
-// What `sort_by_digits` has in place of the items.
+// The shared memory of `sort_by_digits`, which overlays the items.
 struct Ranking {
-    // Of each warp and value: how many, then where the next one goes.
+    // For each warp and value of the digit a count, later the index where the next key goes.
     u32 counters[WARPS * RADIX];
-    // Indices in order of the last digit.
+    // The indices in the order of the digits so far.
     u16 order[CAPACITY];
 };
 
@@ -66,20 +71,21 @@ struct Shared {
     Key least[WARPS], greatest[WARPS];
     Packing packing;
     classify::Range range;
-    // Bits of codes, less the least one, that are not all zero.
+    // The number of low bits in which codes may differ, after the least code is subtracted.
     u32 bits;
     u32 sums[WARPS];
     // Whether neighbours are in the wrong order, or a bin is crowded.
     u32 wrong;
-    // Keys of each bin; then what is sorted, in rows.
+    // The counts of the bins; later the words, at their slots.
     u32 items[BLOCK * STRIDE < RANKING_WORDS ? RANKING_WORDS : BLOCK * STRIDE];
-    // By the index: the code, and a word of the payload.
+    // The code, and one word of the payload, of each key of the bucket.
     Key codes[CAPACITY];
     payload::Word payload[CAPACITY];
 };
 static_assert(sizeof(Shared) == SORTIE_BLOCK_MEMORY, "as the host has it");
 
-// Finds how the codes are packed, and the range of that. Returns whether there are two.
+// Finds the least and the greatest code, how codes are packed, and the range of the packed words. Returns whether
+// codes differ. All threads of the block take part. Begins after the thread's own writes; contains barriers.
 SIMT_FN bool find_range(const Key (&row)[ROW], Shared& shared) {
     Key least = row[0], greatest = row[0];
     SIMT_UNROLL
@@ -109,7 +115,7 @@ SIMT_FN bool find_range(const Key (&row)[ROW], Shared& shared) {
     return shared.bits > 0;
 }
 
-// Brings a word of each payload; it is there once its copy has been waited for.
+// Starts to copy word `word` of each payload to shared memory. It may be read after copy_async_wait and a barrier.
 SIMT_FN void bring_payload(const Arrays& arrays, u64 start, u32 count, u32 word, Shared& shared) {
     const payload::Word* from = arrays.payload_from + start * payload::WORDS + word;
     SIMT_UNROLL
@@ -121,9 +127,10 @@ SIMT_FN void bring_payload(const Arrays& arrays, u64 start, u32 count, u32 word,
     copy_async_commit();
 }
 
-// Puts keys whose words agree in the order of their codes: who has the first of them inserts the others.
+// Sorts each run of words that agree in their leading bits, by their codes. The thread that holds the first word of a
+// run sorts it by insertion.
 SIMT_FN void settle_agreeing(u32 count, Shared& shared) {
-    // A bit for each that agrees with the next one, and not with the one before.
+    // Bit r is set if word r of the thread is the first of a run.
     u32 firsts = 0;
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
@@ -151,13 +158,13 @@ SIMT_FN void settle_agreeing(u32 count, Shared& shared) {
     barrier();
 }
 
-// Puts the words of the codes in order. Returns false where they crowd in few bins.
+// Sorts the packed words by bins. Returns false, with the words unsorted, if they crowd in few bins.
 SIMT_FN bool sort_by_bins(const Key (&row)[ROW], u32 count, Shared& shared) {
     const u32 thread = thread_rank();
     const u32 left = count - lesser(count, thread);
     const Packing packing = shared.packing;
     const classify::Classifier<u32> classifier(shared.range);
-    // A bin, and the key's rank in it.
+    // `positions`: first bin << 16 | rank of the key within it; later the key's index in the bucket.
     u32 words[ROW], positions[ROW];
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
@@ -186,9 +193,10 @@ SIMT_FN bool sort_by_bins(const Key (&row)[ROW], u32 count, Shared& shared) {
     return true;
 }
 
-// Puts the indices of the codes in order, one digit after the other. A warp's lie together, so that ranks go by their places.
+// Sorts the indices of the codes by stable passes over their digits, the lowest digit first. Each warp has
+// consecutive indices, so that ranks follow their order.
 SIMT_FN void sort_by_digits(u32 count, Shared& shared) {
-    // A digit is turned to the bits of its offset in a table of words.
+    // Digits are shifted to the left by this, so that they are offsets in bytes in a table of words.
     constexpr u32 AT = 2;
     Ranking& ranking = *reinterpret_cast<Ranking*>(shared.items);
     const u32 first = warp_rank() * WARP * ROW + lane(), own = 1u << lane(), below = own - 1;
@@ -198,7 +206,7 @@ SIMT_FN void sort_by_digits(u32 count, Shared& shared) {
     for (u32 r = 0; r < ROW; ++r) order[r] = first + r * WARP;
     SIMT_ROLL
     for (u32 low = 0; low < shared.bits; low += BITS) {
-        // All have read what is there.
+        // All threads have read their items, whose memory is now overwritten.
         barrier();
         SIMT_UNROLL
         for (u32 i = 0; i < RADIX; i += WARP) counters[i + lane()] = 0;
@@ -206,7 +214,7 @@ SIMT_FN void sort_by_digits(u32 count, Shared& shared) {
         u32 digits[ROW];
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
-            // What is missing goes behind all that is there.
+            // Indices past the end get the greatest digit, so that they stay last.
             const Key code = shared.codes[order[r]] - shared.packing.least;
             digits[r] = (order[r] < count ? u32(code >> low) % RADIX : RADIX - 1) << AT;
             atomic_add<Relaxed, Block>(&counters[digits[r] >> AT], 1);
@@ -248,7 +256,8 @@ SIMT_FN void sort_by_digits(u32 count, Shared& shared) {
     barrier();
 }
 
-// Writes what the indices ask for: keys, and payloads word by word. Each word of all has been read before it is written.
+// Writes keys and payloads in the order of the sorted indices, payloads word by word. Each word of all payloads has
+// been read before any is written.
 SIMT_FN void put(const Arrays& arrays, u64 start, u32 count, Shared& shared, const code::Transform& transform) {
     u32 indices[ROW];
     SIMT_UNROLL
@@ -276,10 +285,11 @@ SIMT_FN void put(const Arrays& arrays, u64 start, u32 count, Shared& shared, con
     }
 }
 
+// Sorts the bucket of `count` keys, 1 to CAPACITY, that begins at `start`.
 SIMT_FN void finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, const code::Transform& transform) {
     bring_payload(arrays, start, count, 0, shared);
     Key row[ROW];
-    // Every load is made, of the last key where there is none: loads under conditions of their own would wait for one another.
+    // Past the end, the last key is loaded again: loads under a condition would not overlap.
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) row[r] = arrays.keys[start + lesser(r * BLOCK + thread_rank(), count - 1)];
     SIMT_UNROLL
@@ -298,6 +308,20 @@ SIMT_FN void finish(const Arrays& arrays, u64 start, u32 count, Shared& shared, 
         for (u32 i = thread_rank(); i < count; i += BLOCK) arrays.payload[start + i] = payload::Word(i);
 }
 
+// finish_stable: sorts each bucket.
+// - Parameters:
+//   - `arrays`: `keys`, whose codes are sorted; `payload`, where payloads or indices are written; `payload_from`, see
+//     above.
+//   - `buckets`: the buckets, in indices of keys. If `ends` is null, there is one of `count` keys, which fits in a
+//     block; `profile`, `codes` and `list` are then not used.
+//   - `profile`, `codes`: from profile.cu and count_buckets.cu. A long bucket that has only one code is sorted already.
+//   - `list`: see left.cuh.
+// - Launch: any number of blocks of BLOCK threads. Shared memory: Shared. After the keys have been moved to their
+//   buckets.
+// - Writes: keys (not with SORTIE_ARGSORT) and payloads of the sorted buckets. Buckets that are too long for a block
+//   are left unsorted, and added to `list`.
+// - Cost: one read and one write of keys and payloads, one atomic in shared memory per key, networks over 1.5 rows
+//   per thread.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 finish_stable(Arrays arrays, bucket_bounds::Buckets buckets, const classify::Profile* profile,
               classify::Codes<Key> codes, left::List list, code::Transform transform) {

@@ -1,7 +1,14 @@
-// What a distribution moves: a key's code, ALONE or with something BESIDE it; or a code above a PAYLOAD of 32 bits, or
-// above its INDEX.
+// The items that a distribution moves, each made of a key's code and, for some sorts, 32 bits below it.
 //
-// An instantiation is made for SORTIE_KEY_BYTES, 4 at most with PAYLOAD and INDEX, SORTIE_KIND and SORTIE_LOW.
+// Compile-time parameters:
+// - SORTIE_KEY_BYTES: the width of a key, at most 4 with PAYLOAD and INDEX.
+// - SORTIE_KIND: code::Kind.
+// - SORTIE_LOW: what an item is.
+//   - ALONE: the code; keys have no payload.
+//   - BESIDE: the code; payloads are in an array of their own.
+//   - PAYLOAD: 64 bits, the code above a payload of 32 bits.
+//   - INDEX: 64 bits, the code above the key's index.
+// Source: own.
 #pragma once
 
 #include "code.cuh"

@@ -1,27 +1,38 @@
-// A sort by stable passes of 8 bits, the lowest digit first: each pass reads and writes all keys once, whatever they are.
+// Radix sort by stable passes over digits of 8 bits, the lowest first (onesweep): each pass reads and writes all keys
+// once.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND, and payload.cuh for what goes with each key: its
-// payload, or its index where SORTIE_PLACES; for blocks of SORTIE_THREADS with SORTIE_ROW keys a thread. There are fewer than 2^30
-// keys, or, with SORTIE_WIDE, fewer than 2^62.
-// The kernels run in this order: `count_digits`, then `sweep` for each digit from the lowest on, and for one more where there is one
-// alone; by any number of blocks. Where there is a profile, they do nothing unless its plan is PASSES; with
-// SORTIE_BUCKETS and the plans DISTRIBUTE and FILL they sort by the two digits of the keys' buckets in place of all digits of the
-// codes, and `place_buckets` of count_buckets.cu has counted those. A tile has
-// SORTIE_THREADS * SORTIE_ROW keys. The digits and the first of the two tables of states are zero before.
-// Keys are read from `keys`, and end in sides[0], which may be the same. Indices are only written. Where those are asked for,
-// sides[0] is another, and has the keys afterwards only where it is sorted by buckets. Dynamic shared memory: a Counting
-// or a Shared. Cost: a read of the
-// keys; for each digit in which keys differ a read and a write of keys and payload; another of each where such digits are an
-// odd number: a digit in which none differ copies them then.
+// Compile-time parameters:
+// - SORTIE_KEY_BYTES: the width of a key. SORTIE_KIND: code::Kind.
+// - payload.cuh: what moves with each key, a payload or an index.
+// - SORTIE_ARGSORT: 1 if that is the index, which the first pass creates.
+// - SORTIE_WIDE: 1 if there may be 2^30 keys or more; fewer than 2^62 then.
+// - SORTIE_BUCKETS: 1 if the kernels also distribute keys to the buckets of a classifier, see below.
+// - SORTIE_THREADS, the threads of a block. SORTIE_ROW, the keys of a thread. A tile is SORTIE_THREADS * SORTIE_ROW
+//   keys.
 //
-// A tile's digits are counted by warp first, so that the tiles after it learn of them early. Then the items are ranked by warp:
-// lanes with the same digit find one another by votes, and the last of them moves the warp's counter, which begins where the
-// warp's items of that digit belong in the tile. A tile learns where its digits go from the tiles before it: each says how many
-// items of a digit it has, and, once it knows, how many there are up to its end; a look back ends at the first that knows. Tiles
-// are taken by tickets, so whoever is waited for is running.
+// Order: count_digits, then sweep for each digit from the lowest on; at least two launches of sweep.
 //
-// Source: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs" (2022), section 3; the look
-// back is that of Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back" (2016), section 4.
+// What is sorted by:
+// - With no profile, or with the plan PASSES, all digits of the codes.
+// - With SORTIE_BUCKETS and the plans DISTRIBUTE and FILL, the two digits of the bucket numbers. scan_buckets of
+//   count_buckets.cu has counted these.
+// - With any other plan, the kernels do nothing.
+//
+// A pass, for each tile:
+// 1. Each warp counts the digits of its keys in shared memory. The sums are published for the tiles after this one.
+// 2. Each warp ranks its keys: lanes with the same digit find each other by votes, and the last of them advances the
+//    warp's counter, which begins at the index in the tile where the warp's keys of this digit belong.
+// 3. Look-back: one thread per digit adds up what the tiles before have published. Each has published its own count,
+//    and later the sum up to its end, where the look-back stops.
+// 4. Keys and payloads are written in the order of the digit.
+// Tiles are taken by tickets, so a tile waits only for tiles whose blocks already run.
+//
+// A digit in which no keys differ needs no pass. If an odd number of digits is left, one such digit copies the keys,
+// so that the result ends in sides[0].
+//
+// Source: Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs" (2022), section 3;
+// the look-back is that of Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back" (2016),
+// section 4.
 #include "classify.cuh"
 #include "code.cuh"
 #include "digits.cuh"
@@ -40,41 +51,51 @@ constexpr u32 BLOCK = SORTIE_THREADS;
 constexpr u32 WARPS = BLOCK / WARP;
 constexpr u32 ROW = SORTIE_ROW;
 constexpr u32 TILE = BLOCK * ROW;
-// Threads that a multiprocessor is to hold: at least 64 registers are left for each.
+// The number of threads that a multiprocessor should hold, which leaves at least 64 registers for each.
 constexpr u32 RESIDENT = 1024;
 constexpr u32 DIGITS = sizeof(Key);
-// Threads that count digits on a multiprocessor, and the keys that each of them loads at a time.
+// The number of threads of count_digits that a multiprocessor should hold, and the keys that each loads at a time.
 constexpr u32 COUNTING_RESIDENT = 1536;
 constexpr u32 COUNTED = 8;
-// Tiles that a look back asks at a time. Of 2^28 u32 on an H200 a pass took 1.33 ms with one, 1.17 with four, 1.21 with eight.
+// Tiles that a look-back reads at a time. For 2^28 u32 on an H200, a pass takes 1.33 ms with one, 1.17 ms with four,
+// 1.21 ms with eight.
 constexpr u32 WINDOW = 4;
-// A digit is turned to the bits of its offset in a table of words.
+// The bit at which a rotated digit begins, so that it is an offset in bytes in a table of words.
 constexpr u32 AT = 2;
 static_assert(TILE < 1u << 16, "an index in a tile has 16 bits");
 static_assert(RADIX <= BLOCK, "a digit has a thread");
 
-// Numbers of all keys, and indices of them.
+// A count of keys, or the index of a key, in the whole array.
 #if SORTIE_WIDE
 using Number = u64;
 #else
 using Number = u32;
 #endif
-// What a tile says of a digit, beside a number of items: its own, or all up to its end. Zero says nothing yet.
+// The state of a tile and digit is 0 (nothing published yet), or one of these flags with a count in the lower bits.
+// OWN: the tile's keys with this digit. ALL: the keys with this digit in this tile and all before it.
 constexpr Number ALL = Number(1) << (8 * sizeof(Number) - 1), OWN = ALL / 2;
 
+// One of the two buffers between which keys and payloads move.
 struct Side {
     Key* keys;
     payload::Word* payload;
 };
 
+// - `keys`: `count` keys, which are read by the first pass. May be sides[0].keys, but not in an argsort.
+// - `sides[0]`: where the result goes. `sides[1]`: scratch memory of the same size. In an argsort sides[0] has sorted
+//   keys afterwards only if they are sorted by buckets.
+// - `digits`: the histograms, zero before count_digits. `states`: 2 * tiles * RADIX numbers; the first half is zero
+//   before.
+// - `tiles`: the number of tiles.
 struct Job {
     const Key* keys;
     Side sides[2];
     u64 count;
     digits::Digits* digits;
-    // Of the tiles of two passes, RADIX for each.
+    // The states of a pass, RADIX for each tile; then those of the other pass. The passes alternate between these two
+    // tables.
     Number* states;
-    // Or null.
+    // Null if there is no profile.
     const classify::Profile* profile;
     u32 tiles;
 };
@@ -89,16 +110,16 @@ static_assert(sizeof(Counting) == SORTIE_COUNTING_MEMORY, "as the host has it");
 constexpr u32 STAGED = TILE * (sizeof(Key) < sizeof(payload::Word) && payload::WORDS > 0 ? sizeof(payload::Word) : sizeof(Key));
 
 struct Shared {
-    // Keys, then payloads, in order of the digit.
+    // The keys of the tile in the order of the digit; later the payloads.
     u64 area[(STAGED + 7) / 8];
-    // Of each warp and digit: how many, then the index in the tile where the next one goes.
+    // For each warp and digit a count; later the index in the tile where the next key goes.
     u32 counters[WARPS * RADIX];
-    // Where a digit's items go, less where they begin in the tile.
+    // For each digit, the index where its keys go, minus the index where they begin in the tile.
     Number moves[RADIX];
     u32 sums[WARPS];
     u32 tile;
 #if SORTIE_BUCKETS
-    // Of the profile.
+    // A copy of the profile's cells.
     u32 cells[classify::CELLS + 1];
 #endif
 };
@@ -112,10 +133,10 @@ SIMT_FN bool is_by_buckets(classify::Plan plan) {
 
 SIMT_FN bool is_left_alone(classify::Plan plan) { return plan != classify::PASSES && !is_by_buckets(plan); }
 
-// A word that has a digit from bit AT on, to be turned to it.
+// Rotates a word so that the digit begins at bit AT. The bits around the digit are not masked off.
 SIMT_FN u32 turned(u32 word, u32 digit) { return funnel_shift_right(word, word, (BITS * digit - AT) % 32); }
 
-// A digit of the codes.
+// A digit of a code, rotated to bit AT. IS_CHEAP: it is computed again rather than kept in a register.
 struct OfCode {
     static constexpr bool IS_CHEAP = true;
     u32 digit;
@@ -127,7 +148,7 @@ struct OfCode {
     }
 };
 
-// A digit of the numbers of their buckets.
+// A digit of the number of a code's bucket, rotated to bit AT.
 struct OfBucket {
     static constexpr bool IS_CHEAP = false;
     classify::Classifier<Key, true> classifier;
@@ -136,13 +157,14 @@ struct OfBucket {
     SIMT_FN u32 operator()(Key code) const { return turned(classifier.bucket(code), digit); }
 };
 
+// The entry of a table of RADIX entries for a rotated digit.
 template <class T> SIMT_FN T& of_digit(T* table, u32 turned) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a word or two");
     constexpr u32 MASK = (RADIX - 1) << AT;
     return *reinterpret_cast<T*>(reinterpret_cast<u8*>(table) + (turned & MASK) * (sizeof(T) / 4));
 }
 
-// Counts what is a block's share of the keys.
+// Adds the histograms of all digits of the block's share of the keys to the global ones.
 SIMT_FN void count_share(const Job& job, u32* counts, const code::Transform& transform) {
     for (u32 i = thread_rank(); i < DIGITS * RADIX; i += BLOCK) counts[i] = 0;
     barrier();
@@ -166,7 +188,13 @@ SIMT_FN void count_share(const Job& job, u32* counts, const code::Transform& tra
     barrier();
 }
 
-// Counts the digits. The block that is done last makes of the counts where each value begins.
+// count_digits: makes a histogram of each digit, and finds the digits in which keys differ.
+// - Parameters: `job`: see this struct. `transform`: makes codes of keys.
+// - Launch: any number of blocks of BLOCK threads. Shared memory: Counting. By buckets, after scan_buckets of
+//   count_buckets.cu.
+// - Writes: `job.digits`: the index where the keys with each value of each digit begin, and `active`. The block that
+//   finishes last turns the counts into these indices.
+// - Cost: one read of the keys and one atomic in shared memory per key and digit. By buckets, no keys are read.
 SIMT_KERNEL(BLOCK, COUNTING_RESIDENT / BLOCK) count_digits(Job job, code::Transform transform) {
     await_turn();
     const classify::Plan plan = plan_of(job);
@@ -193,7 +221,8 @@ SIMT_KERNEL(BLOCK, COUNTING_RESIDENT / BLOCK) count_digits(Job job, code::Transf
     if (thread_rank() == 0) job.digits->active = shared.active;
 }
 
-// Where the tile's items of the own digit begin among all of that digit, of which the tile has `count`.
+// The look-back of one digit, whose thread calls it: returns the number of keys with this digit in all tiles before
+// `tile`, which has `count` of them itself. Then publishes the sum up to the end of the tile.
 SIMT_FN Number look_back(Number* states, u32 tile, u32 count) {
     Number before = 0;
     bool knows = tile == 0;
@@ -217,7 +246,7 @@ SIMT_FN Number look_back(Number* states, u32 tile, u32 count) {
     return before;
 }
 
-// Where one pass reads and writes.
+// What one pass reads and writes.
 struct Pass {
     const Key* keys;
     const payload::Word* payload;
@@ -226,11 +255,12 @@ struct Pass {
     Number* states;
     Number* next_states;
     u32 digit;
-    // Whether keys become codes and again keys, and whether they are written.
+    // Whether the pass encodes the keys it reads, decodes those it writes, and writes keys at all.
     bool is_first, is_last, has_keys;
 };
 
-// A thread's elements of a tile, which has `count`. A warp's lie together, so that ranks go by their places.
+// Loads the thread's elements of a tile of `count`. Each warp has consecutive elements, so that ranks follow their
+// order. Past the end, the last element is loaded again.
 template <class T, u32 STRIDE = 1> SIMT_FN void load_row(T (&row)[ROW], const T* tile, u32 count) {
     const u32 own = warp_rank() * WARP * ROW + lane();
     if (count == TILE) {
@@ -242,7 +272,7 @@ template <class T, u32 STRIDE = 1> SIMT_FN void load_row(T (&row)[ROW], const T*
     }
 }
 
-// The tile's keys as codes; what is missing goes behind all that is there.
+// Loads the tile's keys as codes. Past the end they are the greatest code, so that they stay last.
 SIMT_FN void load_codes(Key (&row)[ROW], const Pass& pass, const Key* tile, u32 count, const code::Transform& transform) {
     load_row(row, tile, count);
     if (pass.is_first) {
@@ -257,7 +287,10 @@ SIMT_FN void load_codes(Key (&row)[ROW], const Pass& pass, const Key* tile, u32 
     }
 }
 
-// Counts the tile's digits, tells the tiles after it, and makes counts indices. Of the own digit: how many, and where they begin.
+// Counts the digits of the tile per warp, publishes the sums, and turns the counters into indices in the tile.
+// - `digits`: the digit of each key of the thread.
+// - `count`, `start`: for the digit with the thread's rank, the number of keys, and the index in the tile where they
+//   begin.
 template <class Digit>
 SIMT_FN void count_tile(const Key (&row)[ROW], u32 (&digits)[ROW], const Digit& digit, const Pass& pass, u32 tile,
                         u32 tile_count, Shared& shared, u32& count, u32& start) {
@@ -269,7 +302,7 @@ SIMT_FN void count_tile(const Key (&row)[ROW], u32 (&digits)[ROW], const Digit& 
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         digits[r] = digit(row[r]);
-        // A missing code may have another bucket than the last.
+        // The greatest code may not be in the last bucket, so padding gets the greatest digit explicitly.
         if (!Digit::IS_CHEAP && first + r * WARP >= tile_count) digits[r] = ~0u;
         atomic_add<Relaxed, Block>(&of_digit(counters, digits[r]), 1);
     }
@@ -278,7 +311,7 @@ SIMT_FN void count_tile(const Key (&row)[ROW], u32 (&digits)[ROW], const Digit& 
     if (thread_rank() < RADIX) {
         SIMT_UNROLL
         for (u32 w = 0; w < WARPS; ++w) count += shared.counters[w * RADIX + thread_rank()];
-        // Nobody looks back at the last tile, which may count what is missing.
+        // Only the last tile counts padding, and no other tile looks back at it.
         const u64 own = u64(tile) * RADIX + thread_rank();
         atomic_store<Relaxed>(&pass.states[own], Number((tile == 0 ? ALL : OWN) | count));
         pass.next_states[own] = 0;
@@ -297,7 +330,8 @@ SIMT_FN void count_tile(const Key (&row)[ROW], u32 (&digits)[ROW], const Digit& 
     barrier();
 }
 
-// Brings codes to where they belong in the tile, and says where that is in place of their digits.
+// Ranks the codes, and writes each to its index in the tile, in the order of the digit. `indices` has the digits
+// before, and these indices afterwards.
 template <class Digit>
 SIMT_FN void rank_codes(const Key (&row)[ROW], u32 (&indices)[ROW], const Digit& digit, Shared& shared) {
     u32* counters = shared.counters + warp_rank() * RADIX;
@@ -315,7 +349,7 @@ SIMT_FN void rank_codes(const Key (&row)[ROW], u32 (&indices)[ROW], const Digit&
     }
 }
 
-// Writes a tile that has been ranked, and its payloads, of which the first words are here.
+// Writes the keys and the payloads of a ranked tile. `words` has the first word of the thread's payloads.
 template <bool IS_FULL, class Digit>
 SIMT_FN void write_tile(const Digit& digit, const Pass& pass, Shared& shared, const payload::Word* payloads, u32 count, u32 (&indices)[ROW],
                         payload::Word (&words)[ROW], const code::Transform& transform) {
@@ -330,7 +364,8 @@ SIMT_FN void write_tile(const Digit& digit, const Pass& pass, Shared& shared, co
         const u32 i = r * BLOCK + own, at = digit(row[r]);
         if ((IS_FULL || i < count) && pass.has_keys)
             pass.keys_to[of_digit(shared.moves, at) + i] = pass.is_last ? code::decode<KIND>(row[r], transform) : row[r];
-        // Beside where the own payload goes in the tile, where that goes on to which comes here.
+        // The lower half stays the index of the thread's own payload in the tile. The upper half gets the digit at
+        // this index.
         if constexpr (WORDS > 0) indices[r] |= (at & (RADIX - 1) << AT) << 16;
     }
     SIMT_UNROLL
@@ -350,6 +385,7 @@ SIMT_FN void write_tile(const Digit& digit, const Pass& pass, Shared& shared, co
     }
 }
 
+// Does a pass on one tile.
 template <class Digit>
 SIMT_FN void sweep_tile(const Job& job, const Digit& digit, const Pass& pass, u32 tile, Shared& shared,
                         const code::Transform& transform) {
@@ -362,7 +398,7 @@ SIMT_FN void sweep_tile(const Job& job, const Digit& digit, const Pass& pass, u3
     u32 indices[ROW];
     count_tile(row, indices, digit, pass, tile, count, shared, own_count, own_start);
     rank_codes(row, indices, digit, shared);
-    // While others are waited for, the first words of the payloads are on the way.
+    // Loads the first words of the payloads before the look-back waits, to overlap both.
     payload::Word words[ROW];
     if (SORTIE_ARGSORT && pass.is_first) {
         SIMT_UNROLL
@@ -380,7 +416,8 @@ SIMT_FN void sweep_tile(const Job& job, const Digit& digit, const Pass& pass, u3
     else write_tile<false>(digit, pass, shared, payloads, count, indices, words, transform);
 }
 
-// Copies all, and does what a pass does besides.
+// The pass of a digit in which no keys differ: copies keys and payloads, encodes or decodes keys, and clears the
+// states.
 SIMT_FN void copy_all(const Job& job, const Pass& pass, const code::Transform& transform) {
     const u64 step = u64(grid_blocks()) * BLOCK, first = u64(block_rank()) * BLOCK + thread_rank();
     for (u64 i = first; i < u64(job.tiles) * RADIX; i += step) pass.next_states[i] = 0;
@@ -399,7 +436,7 @@ SIMT_FN void copy_all(const Job& job, const Pass& pass, const code::Transform& t
     }
 }
 
-// Takes tiles until there are none.
+// Sorts tiles until all are taken.
 template <class Digit>
 SIMT_FN void sweep_tiles(const Job& job, const Digit& digit, const Pass& pass, const code::Transform& transform) {
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
@@ -409,22 +446,29 @@ SIMT_FN void sweep_tiles(const Job& job, const Digit& digit, const Pass& pass, c
         const u32 tile = shared.tile;
         if (tile >= job.tiles) return;
         sweep_tile(job, digit, pass, tile, shared, transform);
-        // Before the next tile's counters and ticket are written.
+        // All threads are done with the shared memory of this tile.
         barrier();
     }
 }
 
+// sweep: does the pass of one digit.
+// - Parameters: `job`, `transform`: as in count_digits. `digit`: the number of the digit, 0 for the lowest.
+// - Launch: any number of blocks of BLOCK threads. Shared memory: Shared. After count_digits, and after sweep for all
+//   lower digits.
+// - Writes: keys and payloads to the other side; the states of the pass; zeros to the states of the next pass.
+// - Cost: nothing for a digit in which no keys differ, unless it copies; else one read and one write of keys and
+//   payloads, one atomic and two trips to shared memory per key, a look-back per tile.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) sweep(Job job, u32 digit, code::Transform transform) {
     await_turn();
     const classify::Plan plan = plan_of(job);
     if (is_left_alone(plan)) return;
     const u32 active = job.digits->active;
     const bool is_odd_number = popcount(active) % 2 == 1;
-    // An odd number of passes gets one more, which copies, by the lowest digit in which no keys differ.
+    // If the number of passes is odd, the lowest digit in which no keys differ gets a pass too, which copies.
     const u32 passes = is_odd_number ? active | (active + 1) : active;
     const u32 passes_before = popcount(passes & ((1u << digit) - 1));
     const bool is_first = passes_before == 0, is_odd = passes_before % 2 == 1;
-    // Equal keys are numbered where they are.
+    // If all keys are equal, an argsort still has to write the indices.
     const bool is_all = SORTIE_ARGSORT && active == 0 && digit == 0;
     if (!(passes >> digit & 1) && !is_all) return;
     const Side &even = job.sides[0], &odd = job.sides[1];

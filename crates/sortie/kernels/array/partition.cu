@@ -1,19 +1,21 @@
-// One unstable pass of a distribution: moves keys to groups of buckets, or those of each group to its buckets.
+// One unstable pass of a distribution: scatters items to groups of buckets, or the items of each group to its buckets.
 //
-// Contract. An instantiation is made as item.cuh says, not for BESIDE, for blocks of SORTIE_THREADS with SORTIE_ROW items a
-// thread, and SORTIE_STEP. Each moves items from one buffer to another: FIRST moves all to
-// groups of 2^bits buckets, SECOND those of each group to its buckets, AGAIN those of each long bucket (long_buckets.cuh),
-// unless all are equal, to buckets of its own. FIRST makes the items from keys and, at SORTIE_LOW PAYLOAD, from
-// `payload`, at INDEX from where the keys lie; what has nothing below its code is a key wherever it lies. AGAIN is there for such alone. No more than 2^32
-// items, SORTIE_THREADS groups, or buckets in one. `cursors` says where the next item of each group, or bucket, goes, and is
-// moved on. `group_starts` and `tiles_before` are as count_buckets.cu leaves them for tiles of SORTIE_THREADS * SORTIE_ROW
-// items, and SECOND's alone. Any number of blocks. Nothing is moved where the
-// profile's plan is not to distribute. Dynamic shared memory: a Shared. Cost: one read and one write of the items, an
-// atomic in shared memory an item, one in global memory for each digit and tile.
+// Compile-time parameters:
+// - item.cuh, but not BESIDE.
+// - SORTIE_THREADS, the threads of a block. SORTIE_ROW, the items of a thread.
+// - SORTIE_STEP, what is moved:
+//   - FIRST: all keys, to groups of 2^bits buckets. The items are made here, from a key and its payload or index.
+//   - SECOND: the items of each group, to its buckets.
+//   - AGAIN: the items of each long bucket (long_buckets.cuh), to buckets of its own, unless all its codes are equal.
+//     For ALONE only.
 //
-// An item's rank in its tile is what the atomic returned that counted its digit. A tile's room in each bucket is reserved by
-// one atomic, so tiles are written in no given order and wait for nothing. Items are put in order of their digits in shared
-// memory, so that they are written in runs.
+// Between passes, an item that is only a code is stored as the key, decoded.
+//
+// Method: an atomic per item counts its digit in the tile, and returns its rank there. One atomic per tile and digit
+// reserves room at the digit's cursor, so tiles are written in any order and do not wait for each other. Items are
+// first put in the order of their digits in shared memory, so that they are written in runs.
+//
+// Source: own.
 #include "classify.cuh"
 #include "code.cuh"
 #include "item.cuh"
@@ -39,28 +41,28 @@ constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 BLOCK = SORTIE_THREADS;
 constexpr u32 ROW = SORTIE_ROW;
 constexpr u32 TILE = BLOCK * ROW;
-// Threads that a multiprocessor is to hold: 64 registers are left for each.
+// The number of threads that a multiprocessor should hold, which leaves 64 registers for each.
 constexpr u32 RESIDENT = 1024;
 static_assert(TILE < 1u << 16, "a rank has 16 bits");
 
 struct Shared {
     Item items[TILE];
-    // Where a digit's items go, less where they begin in the tile.
+    // For each digit, the index where its items go, minus the index where they begin in the tile, modulo 2^32.
     u32 moves[BLOCK];
     u32 counts[BLOCK];
-    // Where a digit's items begin in the tile.
+    // The index in the tile where each digit's items begin.
     u32 starts[BLOCK];
     u32 sums[BLOCK / WARP];
-    // The tile's group, and how many tiles come before that group.
+    // The tile's group, and the number of tiles of the groups before.
     u32 group, tiles_before;
-    // Of the profile.
+    // A copy of the profile's cells.
     u32 cells[classify::CELLS + 1];
 };
 static_assert(sizeof(Shared) == SORTIE_BLOCK_MEMORY, "as the host has it");
 
 struct Job {
     const From* from;
-    // What goes below their codes.
+    // FIRST and PAYLOAD only: the payloads, which go below the codes.
     const u32* payload;
     Item* to;
     u64 count;
@@ -69,7 +71,7 @@ struct Job {
     const u64* group_starts;
     const u32* tiles_before;
     u64* cursors;
-    // AGAIN's alone, which has no use for groups.
+    // For AGAIN only, which ignores the groups.
     long_buckets::Buckets long_buckets;
 };
 
@@ -78,7 +80,7 @@ struct Tile {
     u32 count, group;
 };
 
-// The tile of this number, once all threads have come here.
+// Finds tile `number`. Contains a barrier, so all threads of the block reach it.
 SIMT_FN Tile find_tile(const Job& job, u32 number, Shared& shared) {
     if constexpr (SORTIE_STEP == FIRST) {
         barrier();
@@ -104,7 +106,7 @@ SIMT_FN Tile find_tile(const Job& job, u32 number, Shared& shared) {
     }
 }
 
-// The item of a place.
+// The item with this index in `from`.
 SIMT_FN Item load(const Job& job, u64 index, [[maybe_unused]] const code::Transform& transform) {
     const From from = job.from[index];
 #if SORTIE_LOW == ALONE
@@ -116,6 +118,7 @@ SIMT_FN Item load(const Job& job, u64 index, [[maybe_unused]] const code::Transf
 #endif
 }
 
+// Writes an item to index `index` of `to`.
 SIMT_FN void store(const Job& job, u64 index, Item item, [[maybe_unused]] const code::Transform& transform) {
 #if SORTIE_LOW == ALONE
     job.to[index] = code::decode<KIND>(item, transform);
@@ -124,19 +127,20 @@ SIMT_FN void store(const Job& job, u64 index, Item item, [[maybe_unused]] const 
 #endif
 }
 
+// Loads the thread's items of a tile: item r * BLOCK + rank.
 SIMT_FN void load_row(Item (&row)[ROW], const Job& job, const Tile& tile, const code::Transform& transform) {
     if (tile.count == TILE) {
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) row[r] = load(job, tile.first + r * BLOCK + thread_rank(), transform);
     } else {
-        // Every load is made, of the last item where there is none: loads under conditions of their own would wait for one
-        // another.
+        // Past the end, the last item is loaded again: loads under a condition would not overlap.
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r)
             row[r] = load(job, tile.first + lesser(r * BLOCK + thread_rank(), tile.count - 1), transform);
     }
 }
 
+// Moves tile `number` to the buckets or groups of its items. All threads of the block take part.
 template <bool UNEVEN>
 SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::Transform& transform) {
     if constexpr (UNEVEN) classify::load_cells<BLOCK>(shared.cells, *job.profile);
@@ -157,7 +161,7 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
     Item row[ROW];
     load_row(row, job, tile, transform);
 
-    // A digit, and the item's rank under it.
+    // First digit << 16 | rank of the item within its digit; later the item's index in the tile.
     u32 positions[ROW];
     const u32 left = tile.count - lesser(tile.count, thread_rank());
     SIMT_UNROLL
@@ -169,7 +173,7 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
     barrier();
     const u32 count = shared.counts[thread_rank()];
     u64* cursors = job.cursors + (u64(tile.group) << bits);
-    // Counts of digits that there are not are zero.
+    // Threads beyond the number of digits have a count of zero.
     const u32 room = count > 0 ? u32(atomic_add(&cursors[thread_rank()], count)) : 0;
     const u32 start = scan::exclusive<BLOCK>(count, shared.sums);
     shared.starts[thread_rank()] = start;
@@ -179,7 +183,7 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
         positions[r] = shared.starts[positions[r] >> 16] + (positions[r] & 0xFFFF);
         if (r * BLOCK < left) shared.items[positions[r]] = row[r];
     }
-    // Late: the atomic has had its time.
+    // As late as possible, because the atomic above takes long.
     shared.moves[thread_rank()] = room - start;
     barrier();
     SIMT_UNROLL
@@ -192,6 +196,21 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
     }
 }
 
+// partition: does the step SORTIE_STEP, see above.
+// - Parameters, in `job`:
+//   - `from`, `to`: `count` items each, at most 2^32 - 2^16; they do not overlap.
+//   - `payload`: `count` words.
+//   - `profile`: the result of profile.cu. The kernel does nothing if its plan is not to distribute.
+//   - `bits`, `groups`: as count_buckets.cu has them; there are at most SORTIE_THREADS groups, and as many buckets in
+//     a group.
+//   - `group_starts`, `tiles_before`: from scan_buckets, for tiles of SORTIE_THREADS * SORTIE_ROW items. For SECOND
+//     only.
+//   - `cursors`: the index where the next item of each group (FIRST) or bucket (SECOND, AGAIN) goes.
+// - Launch: any number of blocks of SORTIE_THREADS threads. Shared memory: Shared. After count_buckets.cu; for AGAIN
+//   after scan_long of redistribute.cu.
+// - Writes: `to`, and advances each cursor by the number of its items.
+// - Cost: one read and one write of the items, one atomic in shared memory per item, one global atomic per tile and
+//   digit.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) partition(Job job, code::Transform transform) {
     await_turn();
     if (classify::plan(*job.profile) != classify::DISTRIBUTE) return;

@@ -1,17 +1,11 @@
-// One step of a sort over several devices: moves the keys of one device to the ranges of codes that the devices will have.
+// One step of a sort over several devices: scatters the keys of one device to the ranges of codes that the devices
+// will have.
 //
-// Contract. Instantiated for SORTIE_KEY_BYTES, SORTIE_KIND and payload.cuh, for blocks of SORTIE_THREADS with SORTIE_ROW keys
-// per thread.
-// - sample: draws keys from random positions, or all keys if as many are asked for. One thread per key.
-// - to_ranges: moves keys and their payloads to their ranges in another buffer, in any order within a range. RANGES ranges are
-//   cut by splitters in ascending order: a code belongs to the range whose number is the number of splitters that are not
-//   greater. `starts` (one more than ranges) says what room each range has. `counts` must be zero at the start, and then holds
-//   how many keys each range has. If a range has less room than that, some of its keys are missing. One block per tile of
-//   SORTIE_THREADS * SORTIE_ROW keys. Dynamic shared memory: a Shared. Cost: one read and one write of keys and payload; five
-//   reads and an atomic in shared memory per key; one atomic in global memory for each range and tile.
-//
-// The pass is like that of partition.cu. But there are few ranges, and many keys may share one. So each range has 16 counters,
-// each for two lanes of a warp: at most two lanes of a warp meet at a counter, whatever the keys are.
+// - Compile-time parameters: SORTIE_KEY_BYTES, the width of a key; SORTIE_KIND, code::Kind; payload.cuh;
+//   SORTIE_THREADS, the threads of a block; SORTIE_ROW, the keys of a thread.
+// - Method: as partition.cu, but there are few ranges, and many keys may share one. So each range has 16 counters,
+//   each for two lanes of a warp: at most two lanes of a warp meet at a counter, whatever the keys are.
+// - Source: own.
 #include "code.cuh"
 #include "payload.cuh"
 #include "scan.cuh"
@@ -26,9 +20,9 @@ constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 BLOCK = SORTIE_THREADS;
 constexpr u32 ROW = SORTIE_ROW;
 constexpr u32 TILE = BLOCK * ROW;
-// Threads that a multiprocessor should hold, which leaves 64 registers for each.
+// The number of threads that a multiprocessor should hold, which leaves 64 registers for each.
 constexpr u32 RESIDENT = 1024;
-// One lane for each range.
+// The number of ranges: one for each lane of a warp.
 constexpr u32 RANGES = WARP;
 constexpr u32 COUNTERS = BLOCK / RANGES;
 static_assert(TILE < 1u << 16, "a rank has 16 bits");
@@ -43,12 +37,12 @@ union Moved {
 };
 
 struct Shared {
-    // Keys, then the words of their payloads.
+    // The keys in the order of their ranges; later a word of each payload in this order.
     Moved moved[TILE];
-    // Where the keys of a range go, minus where they begin in the tile.
+    // For each range, the index where its keys go, minus the index where they begin in the tile.
     u64 moves[RANGES];
     u32 counts[BLOCK];
-    // Where a counter's keys begin in the tile.
+    // The index in the tile where each counter's keys begin.
     u32 starts[BLOCK];
     u32 sums[BLOCK / WARP];
     Key splitters[RANGES - 1];
@@ -66,6 +60,7 @@ struct Job {
     u64 splitters[RANGES - 1];
 };
 
+// The range of a code: the number of splitters that are not greater. A search without branches.
 SIMT_FN u32 range_of(Key code, const Key* splitters) {
     u32 range = 0;
     SIMT_UNROLL
@@ -73,14 +68,15 @@ SIMT_FN u32 range_of(Key code, const Key* splitters) {
     return range;
 }
 
-// Calls `put` with each of the thread's positions in the tile, and with the target of the key there. `end` is where the range
-// with the lane's number ends in the tile.
+// Calls put(index, to) for each of the thread's indices in the tile, where `to` is the index in the result for the
+// key there. Skips keys of a range without room. `end` is the index in the tile where the range with the lane's
+// number ends.
 template <class Put> SIMT_FN void for_positions(u32 count, u32 end, const u64* moves, Put put) {
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) {
         const u32 first = r * BLOCK + warp_rank() * WARP, index = first + lane();
         if (first >= count) break;
-        // Usually all positions of a warp are in one range.
+        // Usually all indices of a warp are in one range.
         const u32 lowest = popcount(ballot(end <= first)), highest = popcount(ballot(end < first + WARP));
         u32 range = lowest;
         for (u32 other = lowest; other < lesser(highest, RANGES); ++other) range += shuffle(end, other) <= index;
@@ -90,6 +86,18 @@ template <class Put> SIMT_FN void for_positions(u32 count, u32 end, const u64* m
     }
 }
 
+// to_ranges: scatters keys and payloads to their ranges, in any order within a range.
+// - Parameters, in `job`:
+//   - `from`, `payload`: `count` keys and payloads.
+//   - `to`, `payload_to`: where they go; no overlap.
+//   - `splitters`: RANGES - 1 codes in ascending order.
+//   - `starts`: the index where the room of each range begins, and the end of the last one.
+//   - `counts`: a word per range, zero before.
+// - Launch: one block of SORTIE_THREADS threads per tile of SORTIE_THREADS * SORTIE_ROW keys. Shared memory: Shared.
+// - Writes: `to`, `payload_to`; adds the number of keys of each range to `counts`. If `counts` exceeds the room of a
+//   range, some of its keys are missing in `to`.
+// - Cost: one read and one write of keys and payloads; five reads and one atomic in shared memory per key; a global
+//   atomic per tile and range.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) to_ranges(Job job, code::Transform transform) {
     await_turn();
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
@@ -102,7 +110,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) to_ranges(Job job, code::Transform transfor
     if (thread_rank() < RANGES - 1) shared.splitters[thread_rank()] = Key(job.splitters[thread_rank()]);
     barrier();
 
-    // The counter of each key, and the key's rank among those of this counter.
+    // First counter << 16 | rank of the key within its counter; later the key's index in the tile.
     u32 positions[ROW];
     const u32 left = count - lesser(count, thread_rank());
     SIMT_UNROLL
@@ -128,7 +136,7 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) to_ranges(Job job, code::Transform transfor
         positions[r] = shared.starts[positions[r] >> 16] + (positions[r] & 0xFFFF);
         if (r * BLOCK < left) shared.moved[positions[r]].key = row[r];
     }
-    // As late as possible, so that the atomic has finished.
+    // As late as possible, because the atomic above takes long.
     if (speaks) shared.moves[range] = to + keys <= job.starts[range + 1] ? to - start : NOWHERE;
     const u32 end = lane() + 1 < RANGES ? shared.starts[(lane() + 1) * COUNTERS] : count;
     barrier();
@@ -150,14 +158,19 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) to_ranges(Job job, code::Transform transfor
     }
 }
 
-// A bijection in which every bit of the result depends on every bit of `x`: the last step of splitmix64 (Steele, Lea and Flood,
-// "Fast splittable pseudorandom number generators", 2014).
+// A bijection in which every bit of the result depends on every bit of `x`: the last step of splitmix64 (Steele, Lea
+// and Flood, "Fast splittable pseudorandom number generators", 2014).
 SIMT_FN u64 mixed(u64 x) {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
     x = (x ^ x >> 27) * 0x94D049BB133111EBull;
     return x ^ x >> 31;
 }
 
+// sample: copies `sampled` keys at random positions, with repetition; all keys in order if `sampled` is `count`.
+// - Parameters: `keys` are `count` keys. `seed` determines the positions.
+// - Launch: a thread per sampled key, in blocks of SORTIE_THREADS. No shared memory.
+// - Writes: `to`, `sampled` keys.
+// - Cost: a load of a single key per sampled key.
 SIMT_KERNEL(BLOCK, 1) sample(const Key* keys, u64 count, u64 sampled, u64 seed, Key* to) {
     await_turn();
     const u64 i = u64(block_rank()) * BLOCK + thread_rank();

@@ -1,17 +1,14 @@
-// Prepares another distribution of the buckets that are too long for a block, and brings back what it has moved.
+// Distributes buckets that are too long for a block a second time, each by the range of its own codes. The moving
+// itself is partition.cu with the step AGAIN.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES, SORTIE_KIND and SORTIE_ALL. Zero before: `listed`,
-// `placed_count`, `counts`. The kernels run in this order, with partition.cu's step AGAIN before the last; any
-// number of blocks of BLOCK threads but where said.
-// - list_long lists those of the buckets that have more than `longest` keys.
-// - count_tiles, of one block, writes `tiles_before`. Dynamic shared memory: Shared.
-// - find_extremes finds the least and greatest code of each.
-// - count_long counts the keys of their buckets in `counts`, 2^BITS words each. Dynamic shared memory: Shared.
-// - place_long says where they begin: `cursors`, 2^BITS each; and lists in `placed` where each begins and ends,
-//   `placed_count` of them: with SORTIE_ALL all that have a key, else those that have something to sort. Dynamic shared
-//   memory: Shared.
-// - bring_back copies the keys of the buckets.
-// Cost: two reads of the keys, and a read and a write more.
+// - Compile-time parameters: SORTIE_KEY_BYTES, the width of a key; SORTIE_KIND, code::Kind; SORTIE_ALL, 1 if
+//   scan_long lists all buckets with a key, 0 if only those that still need a sort.
+// - Order: list_long, count_tiles, find_extremes, count_long, scan_long, partition (AGAIN), and bring_back if the
+//   keys are wanted in the array they came from.
+// - Launch: any number of blocks of BLOCK threads, unless said otherwise.
+// - Zero before the first kernel: `listed`, `counts`, `ready_count`.
+// - Cost of all: three reads and a write of the keys of the long buckets; bring_back reads and writes them once more.
+// - Source: own.
 #include "code.cuh"
 #include "long_buckets.cuh"
 #include "bucket_bounds.cuh"
@@ -31,13 +28,17 @@ constexpr u32 ROW = 8;
 static_assert(OWN <= BLOCK, "a thread for each bucket");
 
 struct Shared {
-    // Of own buckets; or sums over warps.
+    // A histogram of the buckets of a long bucket; or the sums of the warps, for a scan.
     u32 counts[OWN];
 };
 static_assert(BLOCK / WARP <= OWN, "a word a warp");
 
 SIMT_FN u32* shared_words() { return reinterpret_cast<Shared*>(shared_memory())->counts; }
 
+// list_long: lists the buckets of more than `longest` keys.
+// - Parameters: `buckets`, in indices of keys. `longest`: the most keys that a block sorts.
+// - Writes: `list` in any order, with bounds and empty extremes; `*listed`, its length.
+// - Cost: one read of the bounds, one global atomic per long bucket.
 SIMT_KERNEL(BLOCK, 4) list_long(bucket_bounds::Buckets buckets, u64 longest, Bucket* list, u32* listed) {
     await_turn();
     const u32 count = bucket_bounds::count(buckets);
@@ -47,6 +48,10 @@ SIMT_KERNEL(BLOCK, 4) list_long(bucket_bounds::Buckets buckets, u64 longest, Buc
     }
 }
 
+// count_tiles: computes how many tiles of `tile` keys come before each long bucket.
+// - Launch: one block. Shared memory: Shared. After list_long.
+// - Writes: `tiles_before`, one entry more than long buckets.
+// - Cost: a scan over the list.
 SIMT_KERNEL(BLOCK, 1) count_tiles(const Bucket* list, const u32* listed, u32 tile, u32* tiles_before) {
     await_turn();
     u32* sums = shared_words();
@@ -65,6 +70,11 @@ SIMT_KERNEL(BLOCK, 1) count_tiles(const Bucket* list, const u32* listed, u32 til
     }
 }
 
+// find_extremes: finds the least and the greatest code of each long bucket.
+// - Parameters: `keys`, the whole array. `all`: the long buckets, with their tiles.
+// - Launch: no shared memory. After count_tiles.
+// - Writes: `low` and `high` of each long bucket.
+// - Cost: one read of the keys of the long buckets; two global atomics per warp and tile.
 SIMT_KERNEL(BLOCK, 4) find_extremes(const Key* keys, Buckets all, code::Transform transform) {
     await_turn();
     for (u32 number = block_rank(); number < tiles(all); number += grid_blocks()) {
@@ -74,7 +84,7 @@ SIMT_KERNEL(BLOCK, 4) find_extremes(const Key* keys, Buckets all, code::Transfor
         for (u32 first = 0; first < tile.count; first += BLOCK * ROW) {
             SIMT_UNROLL
             for (u32 r = 0; r < ROW; ++r) {
-                // The last key counts as often as one likes.
+                // Past the end, the last key is taken again, which changes neither extreme.
                 const u32 i = lesser(first + r * BLOCK + thread_rank(), tile.count - 1);
                 const Key code = code::encode<KIND>(keys[tile.first + i], transform);
                 if (code < low) low = code;
@@ -93,6 +103,12 @@ SIMT_KERNEL(BLOCK, 4) find_extremes(const Key* keys, Buckets all, code::Transfor
     }
 }
 
+// count_long: makes a histogram of each long bucket by its own buckets. Skips long buckets whose codes are all equal.
+// - Parameters: `keys`, `all`: as above. `counts`: 2^BITS words per long bucket, zero before.
+// - Launch: shared memory: Shared. After find_extremes.
+// - Writes: adds to `counts`.
+// - Cost: one read of the keys of the long buckets, an atomic in shared memory per key, up to 2^BITS global atomics
+//   per tile.
 SIMT_KERNEL(BLOCK, 4) count_long(const Key* keys, Buckets all, u32* counts, code::Transform transform) {
     await_turn();
     u32* own = shared_words();
@@ -122,6 +138,13 @@ SIMT_KERNEL(BLOCK, 4) count_long(const Key* keys, Buckets all, u32* counts, code
     }
 }
 
+// scan_long: computes where the buckets of each long bucket begin, and lists those that are to be sorted.
+// - Parameters: `all`: as above. `counts`: from count_long.
+// - Launch: shared memory: Shared. After count_long.
+// - Writes: `cursors`, 2^BITS per long bucket: the index of the array where each of its buckets begins. `ready`, in
+//   any order: start and end of each listed bucket. `*ready_count`: their number. With SORTIE_ALL, all that have a
+//   key; a long bucket of equal codes is one. Else only those with at least two keys that may differ.
+// - Cost: a scan over 2^BITS counts per long bucket, one global atomic per listed bucket.
 SIMT_KERNEL(BLOCK, 4)
 scan_long(Buckets all, const u32* counts, u64* cursors, u64* ready, u32* ready_count) {
     await_turn();
@@ -132,7 +155,7 @@ scan_long(Buckets all, const u32* counts, u64* cursors, u64* ready, u32* ready_c
         const u32 count = i < OWN ? counts[u64(b) * OWN + i] : 0;
         const u64 start = bucket.start + scan::exclusive<BLOCK>(count, sums);
         if (i < OWN) cursors[u64(b) * OWN + i] = start;
-        // Of equal keys none were counted.
+        // A long bucket of equal keys was not counted.
         const bool whole = SORTIE_ALL && i == 0 && bucket.low == bucket.high;
         if (SORTIE_ALL ? count > 0 || whole : count > 1 && !is_exact(bucket, all.share)) {
             u64* own = ready + 2 * u64(atomic_add(ready_count, 1));
@@ -143,6 +166,11 @@ scan_long(Buckets all, const u32* counts, u64* cursors, u64* ready, u32* ready_c
     }
 }
 
+// bring_back: copies the keys of the long buckets from `copy` to the same indices of `keys`, unless all are equal.
+// - Parameters: `keys`, `copy`: the whole array, and the result of partition. `all`: as above.
+// - Launch: no shared memory. After partition with the step AGAIN.
+// - Writes: `keys`.
+// - Cost: one read and one write of the keys of the long buckets.
 SIMT_KERNEL(BLOCK, 4) bring_back(Key* keys, const Key* copy, Buckets all) {
     await_turn();
     for (u32 number = block_rank(); number < tiles(all); number += grid_blocks()) {

@@ -1,13 +1,10 @@
-// Does what is left to do where the profile says that keys need no distribution: they descend, or all have one of few codes;
-// or they are in order, which an argsort has to say.
+// Sorts keys that need no distribution, by the plan of the profile: keys in descending order, and keys of few
+// different codes.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES and SORTIE_KIND. Any number of blocks; nothing is done where the
-// profile has another plan. Cost: `reverse` reads and writes the keys once, `fill` writes them once.
-// - reverse.
-// - number writes each place to itself. Cost: one write of the places.
-// - fill: `counts` has the keys of each bucket, in groups of 2^bits, of which there are no more than BLOCK, as are buckets
-//   in one, and `codes` the only one of each, where the range does not say that; `group_starts` and `tiles_before` say where groups begin and how many tiles of `tile` keys come before each.
-//   Dynamic shared memory: a Shared.
+// - Compile-time parameters: SORTIE_KEY_BYTES, the width of a key; SORTIE_KIND, code::Kind.
+// - Launch of each kernel: any number of blocks of BLOCK threads. After profile.cu; `fill` also after count_buckets.cu.
+// - A kernel does nothing if the profile has another plan.
+// - Source: own.
 #include "classify.cuh"
 #include "code.cuh"
 #include "scan.cuh"
@@ -20,15 +17,20 @@ using classify::Profile;
 
 constexpr code::Kind KIND = code::SORTIE_KIND;
 constexpr u32 BLOCK = 512;
-// Keys that a thread exchanges at a time.
+// Pairs of keys that a thread exchanges at a time.
 constexpr u32 ROW = 8;
 
+// reverse: reverses the array, for the plan REVERSE.
+// - Parameters: `keys` are `count` keys.
+// - Writes: `keys`. No shared memory.
+// - Cost: one read and one write of the keys.
 SIMT_KERNEL(BLOCK, 2) reverse(Key* keys, u64 count, const Profile* profile) {
     await_turn();
     if (classify::plan(*profile) != classify::REVERSE) return;
     const u64 half = count / 2, step = u64(BLOCK) * ROW;
     for (u64 own = block_rank() * step + thread_rank(); own < half; own += grid_blocks() * step) {
-        // Every load is made, of the first key where there is none: another's may be written by now.
+        // Without a pair, the thread loads its first pair again: loads under a condition would not overlap, and other
+        // threads may already have written theirs.
         Key low[ROW], high[ROW];
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
@@ -47,6 +49,10 @@ SIMT_KERNEL(BLOCK, 2) reverse(Key* keys, u64 count, const Profile* profile) {
     }
 }
 
+// number: writes i to indices[i], for the plan LEAVE: the indices of an argsort of keys that are in order.
+// - Parameters: `indices` has `count` entries.
+// - Writes: `indices`. No shared memory.
+// - Cost: one write of the indices.
 SIMT_KERNEL(BLOCK, 2) number(u32* indices, u64 count, const Profile* profile) {
     await_turn();
     if (classify::plan(*profile) != classify::LEAVE) return;
@@ -54,13 +60,13 @@ SIMT_KERNEL(BLOCK, 2) number(u32* indices, u64 count, const Profile* profile) {
 }
 
 struct Shared {
-    // Where the buckets of the group begin in it.
+    // The index in the group where each of its buckets begins.
     u32 starts[BLOCK];
     u32 sums[BLOCK / WARP];
     u32 group, tiles_before;
 };
 
-// The last bucket from `low` to `high` that does not begin after the place.
+// The bucket that has this index in the group: the last of low..=high that does not begin after it.
 SIMT_FN u32 bucket_at(u32 index, const u32* starts, u32 low, u32 high) {
     while (low < high) {
         const u32 middle = (low + high + 1) / 2;
@@ -70,6 +76,15 @@ SIMT_FN u32 bucket_at(u32 index, const u32* starts, u32 low, u32 high) {
     return low;
 }
 
+// fill: writes each bucket's only code as often as it was counted, for the plan FILL.
+// - Parameters:
+//   - `keys`: the array to write. `profile`: the result of profile.cu, with the range.
+//   - `bits`, `groups`: the buckets form `groups` groups of 2^bits; both are at most BLOCK.
+//   - `counts`: the keys of each bucket. `codes`: the code of each bucket, not used if the range is exact.
+//   - `group_starts`, `tiles_before`: from scan_buckets, for tiles of `tile` keys.
+// - Shared memory: Shared.
+// - Writes: `keys`, as many as were counted.
+// - Cost: one write of the keys, a binary search in shared memory per key, and a scan of a group's counts per tile.
 SIMT_KERNEL(BLOCK, 2)
 fill(Key* keys, const Profile* profile, classify::Codes<classify::WordOf<Key>::Type> codes, u32 bits, u32 groups, const u32* counts, const u64* group_starts,
      const u32* tiles_before, u32 tile, code::Transform transform) {
@@ -90,7 +105,7 @@ fill(Key* keys, const Profile* profile, classify::Codes<classify::WordOf<Key>::T
         barrier();
         const u64 start = group_starts[group];
         const u32 last = u32(lesser(u64(first) + tile, group_starts[group + 1] - start));
-        // A tile has keys of few buckets, or of many that have few.
+        // The first and the last bucket of the tile bound the search for each key.
         const u32 low = bucket_at(first, shared.starts, 0, (1u << bits) - 1);
         const u32 high = bucket_at(last - 1, shared.starts, low, (1u << bits) - 1);
         for (u32 i = first + thread; i < last; i += BLOCK) {

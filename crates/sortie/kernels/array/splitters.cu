@@ -1,23 +1,24 @@
-// A level of a sample sort: the items of each group go to buckets between splitters from a sample of it, by comparison
-// alone.
+// One level of a sample sort by comparison: scatters the items of each group to buckets between splitters from a
+// sample of the group.
 //
-// Contract. An instantiation is made as compared.cuh and block_sort.cuh say, for blocks of SORTIE_THREADS with SORTIE_ROW
-// items a thread, and for SORTIE_STEP: FIRST reads keys, and makes items of them; NEXT reads items. Groups lie one after the
-// other. A group is cut to as many buckets as its items fill, at most `most_ways`, which is up to 1024; where splitters
-// repeat, to twice as many, for items between splitters and for those that are equal to one, by turns. A group that is such
-// a bucket itself is moved as it is, and so is one of few items. There are at most 2^32 - 2^16 items. Zero before: `ends`,
-// but for the groups' own. The kernels run in this order:
-// - plan_groups, of one block: how many buckets and tiles each group has. Dynamic shared memory: SumsOfWarps.
-// - choose_splitters, of a block a group: the splitters, as a tree. Dynamic shared memory: Choosing.
-// - count_items, of any number of blocks. Dynamic shared memory: counting_bytes.
-// - place_buckets, of a block a group: where buckets begin. Dynamic shared memory: SumsOfWarps.
-// - move_items, of any number of blocks. Dynamic shared memory: moving_bytes.
-// Afterwards `ends` has where each bucket begins, from its second place on where it ends. Cost: two reads and one write of
-// the items, two walks down a tree in shared memory an item, two atomics there.
+// Compile-time parameters:
+// - compared.cuh and block_sort.cuh.
+// - SORTIE_THREADS, the threads of a block. SORTIE_ROW, the items of a thread.
+// - SORTIE_STEP. FIRST: `from` has keys, and the items are made here. NEXT: `from` has items.
 //
-// Source: Sanders and Winkel, "Super scalar sample sort" (2004), for trees without branches; Leischner, Osipov and Sanders,
-// "GPU sample sort" (2010); buckets of equal items are those of Axtmann, Witt, Ferizovic and Sanders, "In-place parallel
-// super scalar samplesort" (2017).
+// Groups and buckets:
+// - Groups are consecutive ranges of the items. There are at most 2^32 - 2^16 items.
+// - A group is cut into as many ways as its length needs, at most `most_ways`. There is one bucket per way.
+// - If a splitter repeats in the sample, each way has a second bucket, for the items that equal its splitter. Buckets
+//   between splitters and buckets of equal items then alternate.
+// - A group that needs no cut is copied: one that is short, or a bucket of equal items from the level before.
+//
+// Order: plan_groups, choose_splitters, count_items, scan_buckets, move_items. All take the same Level.
+// Cost of all: two reads and one write of the items; per item, two walks down a tree and two atomics in shared memory.
+//
+// Source: Sanders and Winkel, "Super scalar sample sort" (2004), for trees without branches; Leischner, Osipov and
+// Sanders, "GPU sample sort" (2010); the buckets of equal items are those of Axtmann, Witt, Ferizovic and Sanders,
+// "In-place parallel super scalar samplesort" (2017).
 #include "block_sort.cuh"
 #include "classify.cuh"
 #include "compared.cuh"
@@ -44,44 +45,47 @@ using From = Item;
 constexpr u32 BLOCK = SORTIE_THREADS;
 constexpr u32 ROW = SORTIE_ROW;
 constexpr u32 TILE = BLOCK * ROW;
-// Of the block that sorts a sample.
+// The threads of the block that sorts a sample.
 constexpr u32 SAMPLING = block_sort::BLOCK;
-// Items that are sampled for each bucket, where there is room for them: the longest bucket is then hardly half as long again
-// as it should be.
+// Items of the sample per bucket, if they fit. With so many, the longest bucket is rarely longer than 1.5x the average.
 constexpr u32 OVERSAMPLING = 64;
-// Threads that a multiprocessor is to hold: 64 registers are left for each.
+// The number of threads that a multiprocessor should hold, which leaves 64 registers for each.
 constexpr u32 RESIDENT = 1024;
-// Ways that a group can be cut, and nodes of its tree.
+// The most ways that a group is cut into, which is also the most nodes of its tree.
 constexpr u32 MOST_WAYS = 1024;
 static_assert(TILE < 1u << 16, "a rank has 16 bits");
 
 // How a group is cut.
 struct Cut {
     u32 ways, tree_bits;
-    // Buckets between splitters and of what equals one take turns.
+    // Whether buckets between splitters alternate with buckets of items that equal a splitter.
     u32 with_equal;
 };
 
+// A level. Tables have an entry per group unless said otherwise.
 struct Level {
+    // `count` keys or items each. They do not overlap.
     const From* from;
     Item* to;
     u64 count;
-    // Or null.
+    // If not null, and the plan of the profile is not PASSES, nothing is sorted.
     const classify::Profile* profile;
-    // Group g is starts[g]..starts[g + 1]; without, there is one of all items.
+    // Group g is the items starts[g]..starts[g + 1]. If null, all items are one group.
     const u64* starts;
     u32 groups;
-    // Every other group has equal items alone.
+    // Whether the groups are the buckets of an earlier level, so that each group of odd number has only equal items.
     u32 nested;
     u32 most_ways;
-    // A group's tree has so many nodes, from node 1 on.
+    // The nodes that each tree has room for, a power of two of at least 4. Node 0 is not used.
     u32 nodes;
-    // Items that a bucket is to have.
+    // The number of items that a bucket should have.
     u32 share;
+    // One entry more than groups: the number of tiles of the groups before.
     u32* tiles_before;
     Cut* cuts;
+    // `nodes` splitters per group: a search tree in which node n has the children 2n and 2n + 1.
     Item* trees;
-    // A group has 2 * most_ways buckets.
+    // The start of bucket b, of 2 * most_ways per group, at index b, and its end at index b + 1.
     u64* ends;
 };
 
@@ -97,7 +101,7 @@ static_assert(sizeof(Choosing) == SORTIE_CHOOSE_MEMORY, "as the host has it");
 
 SIMT_FN u64 start_of(const Level& level, u32 group) {
     if (level.starts) return level.starts[group];
-    // What is put in order in another way counts as nothing.
+    // If the profile chose another way to sort, the group is empty.
     const bool sorts = !level.profile || classify::plan(*level.profile) == classify::PASSES;
     return group == 0 || !sorts ? 0 : level.count;
 }
@@ -114,6 +118,12 @@ SIMT_FN Item item_at(const Level& level, u64 index) {
 #endif
 }
 
+// plan_groups: decides for each group how many ways it is cut into, and how many tiles it has.
+// - Parameters: `level`, for this kernel and the others: see the struct.
+// - Launch: one block of BLOCK threads. Shared memory: SumsOfWarps.
+// - Before: `ends` is zero, except for bounds that an earlier level wrote.
+// - Writes: `cuts`, without `with_equal`; `tiles_before`; ends[0] = 0.
+// - Cost: a scan over the groups.
 SIMT_KERNEL(BLOCK, 1) plan_groups(Level level) {
     await_turn();
     u32* sums = *reinterpret_cast<SumsOfWarps*>(shared_memory());
@@ -140,13 +150,18 @@ SIMT_KERNEL(BLOCK, 1) plan_groups(Level level) {
     }
 }
 
-// One item of each stretch of the group, at no regular distance.
+// Item i of the sample. The group is divided into `count` stretches, and each contributes one item at a pseudo-random
+// position.
 SIMT_FN Item sampled(const Level& level, u64 start, u64 length, u32 i, u32 count) {
     const u64 stretch = length / count;
     const u32 random = (i + 1) * 0x9E3779B9u;
     return item_at(level, start + stretch * i + (u64(random) * lesser(stretch, u64(1) << 32) >> 32));
 }
 
+// choose_splitters: sorts a sample of each group, and makes a tree of splitters of it.
+// - Launch: a block of block_sort::BLOCK threads per group. Shared memory: Choosing. After plan_groups.
+// - Writes: `trees`, and `with_equal` of each cut.
+// - Cost: per group a sort of ways * OVERSAMPLING items in a block, at most block_sort::CAPACITY.
 SIMT_KERNEL(SAMPLING, 1) choose_splitters(Level level) {
     await_turn();
     const u32 group = block_rank(), thread = thread_rank();
@@ -164,8 +179,8 @@ SIMT_KERNEL(SAMPLING, 1) choose_splitters(Level level) {
     auto splitter_at = [&](u32 rank) { return (rank + 1) * count / cut.ways; };
     Item* tree = level.trees + u64(group) * level.nodes;
     for (u32 node = thread + 1; node < 1u << cut.tree_bits; node += SAMPLING) {
-        // Node j of a depth splits the j-th part of as many as there are nodes there. What there is no splitter for, the
-        // last stands in for.
+        // Node j of a level of the tree halves the j-th of the equal parts that the level stands for. Nodes without a
+        // splitter of their own get the last splitter.
         const u32 depth = log2_ceil(node + 1) - 1;
         const u32 rank = ((2 * (node - (1u << depth)) + 1) << (cut.tree_bits - 1 - depth)) - 1;
         const u32 at = splitter_at(lesser(rank, cut.ways - 2));
@@ -176,20 +191,21 @@ SIMT_KERNEL(SAMPLING, 1) choose_splitters(Level level) {
     if (thread == 0) level.cuts[group].with_equal = shared.repeats;
 }
 
-// What a block has in shared memory to count and to move a group's items; the sizes are known when it is launched.
+// The shared memory of count_items and move_items. Its size depends on the Level, so the host computes it at the
+// launch.
 struct Pieces {
     Item* tree;
     u64* moves;
-    // Of the digits; then where a digit's items begin in the tile.
+    // A histogram of the digits; later the index in the tile where each digit's items begin.
     u32* counts;
     u32* sums;
-    // Of the tile, by digits; and their digits.
+    // For move_items only: the items of the tile in the order of their digits, and the digit of each.
     Item* items;
     u16* digits;
 
     SIMT_FN explicit Pieces(const Level& level) {
         tree = reinterpret_cast<Item*>(shared_memory());
-        // Nodes are a power of two, at least 4: what comes next begins where 16 bytes do.
+        // The nodes are a power of two, at least 4, so what follows is aligned to 16 bytes.
         moves = reinterpret_cast<u64*>(tree + level.nodes);
         counts = reinterpret_cast<u32*>(moves + 2 * level.most_ways);
         sums = counts + 2 * level.most_ways;
@@ -198,7 +214,8 @@ struct Pieces {
     }
 };
 
-// Bytes of that for trees of so many nodes and groups of so many ways, without the items and with them.
+// Bytes of shared memory for trees with this many nodes and groups with this many ways: for count_items, and for
+// move_items.
 constexpr u64 counting_bytes(u64 nodes, u64 ways) {
     return nodes * sizeof(Item) + 2 * ways * (sizeof(u64) + sizeof(u32)) + sizeof(SumsOfWarps);
 }
@@ -206,18 +223,20 @@ constexpr u64 moving_bytes(u64 nodes, u64 ways) { return counting_bytes(nodes, w
 static_assert(counting_bytes(MOST_WAYS, MOST_WAYS) == SORTIE_COUNT_MEMORY, "as the host has it");
 static_assert(moving_bytes(MOST_WAYS, MOST_WAYS) == SORTIE_MOVE_MEMORY, "as the host has it");
 
-// The group of a tile. By a warp together.
+// The group that a tile belongs to. All lanes of the warp take part.
 SIMT_FN u32 group_of(const Level& level, u32 tile) {
     return search::first_of_warp(0u, level.groups, [&](u32 group) { return level.tiles_before[group + 1] > tile; });
 }
 
+// The number of digits, which are the buckets of a group in use.
 SIMT_FN u32 digits_of(const Cut& cut) { return cut.with_equal ? 2 * cut.ways : cut.ways; }
 
-// The bucket of a group's digit.
+// The number of the bucket for this digit of a group.
 SIMT_FN u64 bucket_of(const Level& level, const Cut& cut, u32 group, u32 digit) {
     return u64(group) * 2 * level.most_ways + (cut.with_equal ? digit : 2 * digit);
 }
 
+// Loads the tree of a group and clears its counts. A barrier must follow.
 SIMT_FN void begin_group(const Level& level, const Cut& cut, u32 group, const Pieces& pieces) {
     const Word* from = reinterpret_cast<const Word*>(level.trees + u64(group) * level.nodes);
     Word* to = reinterpret_cast<Word*>(pieces.tree);
@@ -225,8 +244,8 @@ SIMT_FN void begin_group(const Level& level, const Cut& cut, u32 group, const Pi
     for (u32 d = thread_rank(); d < digits_of(cut); d += BLOCK) pieces.counts[d] = 0;
 }
 
-// The items of a tile that are a thread's: one of each BLOCK. Every load is made, of the last item where there is none:
-// loads under conditions of their own would wait for one another.
+// Loads the thread's items of a tile of `count` items: item r * BLOCK + rank. Past the end, the last item is loaded
+// again: loads under a condition would not overlap.
 SIMT_FN void load_row(Item (&row)[ROW], const Level& level, u64 first, u32 count) {
     if (count == TILE) {
         SIMT_UNROLL
@@ -237,6 +256,8 @@ SIMT_FN void load_row(Item (&row)[ROW], const Level& level, u64 first, u32 count
     }
 }
 
+// Finds the digit of each item by a walk down the tree without branches: from node n to 2n + (splitter n < item).
+// With equal buckets, digit 2w is way w, and digit 2w + 1 the items that equal its upper splitter.
 SIMT_FN void find_digits(u32 (&digits)[ROW], const Item (&row)[ROW], const Item* tree, const Cut& cut) {
     SIMT_UNROLL
     for (u32 r = 0; r < ROW; ++r) digits[r] = 1;
@@ -250,18 +271,24 @@ SIMT_FN void find_digits(u32 (&digits)[ROW], const Item (&row)[ROW], const Item*
         const u32 leaf = digits[r];
         digits[r] = lesser(leaf - (1u << cut.tree_bits), cut.ways - 1);
         if (!compared::INDEXED && cut.with_equal) {
-            // The splitter above is where the way down last turned left, if it did.
+            // The splitter that bounds the way from above is the node where the walk last turned left, if it did.
             const u32 above = leaf >> (trailing_zeros(~leaf) + 1);
             digits[r] = 2 * digits[r] + (above > 0 && !less(row[r], tree[above]));
         }
     }
 }
 
+// Adds the block's counts to the global ones of the group.
 SIMT_FN void add_counts(const Level& level, const Cut& cut, u32 group, const Pieces& pieces) {
     for (u32 d = thread_rank(); d < digits_of(cut); d += BLOCK)
         if (pieces.counts[d] > 0) atomic_add(&level.ends[bucket_of(level, cut, group, d) + 1], pieces.counts[d]);
 }
 
+// count_items: makes a histogram of the items by bucket. Each block takes a consecutive part of all tiles.
+// - Launch: any number of blocks of BLOCK threads. Shared memory: counting_bytes. After choose_splitters.
+// - Writes: adds the count of bucket b to ends[b + 1].
+// - Cost: one read of the items; a walk down a tree and an atomic in shared memory per item; up to 2 * ways global
+//   atomics for each group that a block takes part in.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) count_items(Level level) {
     await_turn();
     const Pieces pieces(level);
@@ -301,6 +328,10 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) count_items(Level level) {
     add_counts(level, cut, group, pieces);
 }
 
+// scan_buckets: computes where buckets begin.
+// - Launch: a block of BLOCK threads per group. Shared memory: SumsOfWarps. After count_items.
+// - Writes: ends[b + 1], from the count of bucket b to its start. move_items advances it to the end.
+// - Cost: a scan over 2 * most_ways counts per group.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) scan_buckets(Level level) {
     await_turn();
     u32* sums = *reinterpret_cast<SumsOfWarps*>(shared_memory());
@@ -318,6 +349,8 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) scan_buckets(Level level) {
     }
 }
 
+// Ranks the items of a tile within their digits, reserves room in each bucket, and writes them in the order of their
+// digits.
 SIMT_FN void move_tile(const Level& level, u32 tile, const Pieces& pieces) {
     const u32 thread = thread_rank();
     const u32 group = group_of(level, tile);
@@ -333,13 +366,13 @@ SIMT_FN void move_tile(const Level& level, u32 tile, const Pieces& pieces) {
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r)
             if (r * BLOCK < left) level.to[first + r * BLOCK + thread] = row[r];
-        // Its bucket is where it was; where that ends was not known before.
+        // The group stays in its range. The atomics of all its tiles add up to the end of its bucket.
         if (thread == 0) atomic_add(&level.ends[bucket_of(level, cut, group, 0) + 1], count);
         return;
     }
     barrier();
 
-    // A digit, and the item's rank under it.
+    // Digit << 16 | rank of the item within its digit in the tile.
     u32 positions[ROW];
     find_digits(positions, row, pieces.tree, cut);
     SIMT_UNROLL
@@ -380,6 +413,11 @@ SIMT_FN void move_tile(const Level& level, u32 tile, const Pieces& pieces) {
     }
 }
 
+// move_items: scatters the items to their buckets, in any order within a bucket.
+// - Launch: any number of blocks of BLOCK threads. Shared memory: moving_bytes. After scan_buckets.
+// - Writes: `to`. ends[b + 1] becomes the end of bucket b, which is the start of bucket b + 1.
+// - Cost: one read and one write of the items; a walk down a tree and an atomic in shared memory per item; a global
+//   atomic per tile and bucket.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) move_items(Level level) {
     await_turn();
     const Pieces pieces(level);

@@ -1,8 +1,7 @@
-// Floats whose bits say whether they are equal: one zero and one NaN.
+// Makes the bits of floats tell whether they are equal: of the zeros and of the NaNs, one each is left.
 //
-// Contract. An instantiation is made for SORTIE_KEY_BYTES (2, 4, 8). Any number of blocks. `to` is other
-// memory than `from`.
-// - canonical_floats copies floats: -0.0 becomes 0.0, and every NaN the one that the host gives. Cost: a read and a write.
+// - Compile-time parameters: SORTIE_KEY_BYTES is 2, 4 or 8, the width of a float.
+// - Source: own.
 #include "code.cuh"
 #include "simt.cuh"
 
@@ -11,8 +10,8 @@ namespace simt::canonical {
 using Key = code::OfBytes<SORTIE_KEY_BYTES>::Type;
 
 constexpr u32 BLOCK = 256;
-// What a thread loads before it stores. Every load is made, of the last key where there is none: loads under conditions of
-// their own would wait for one another.
+// Floats that a thread loads before it stores the first. A thread past the end loads the last float again, because
+// loads under a condition would not overlap.
 constexpr u32 TAKEN = 8;
 constexpr u32 STEP = BLOCK * TAKEN;
 
@@ -22,6 +21,12 @@ SIMT_FN Key canonical(Key key, Key infinity, Key nan) {
     return magnitude == 0 ? Key(0) : key;
 }
 
+// canonical_floats: copies floats. -0.0 becomes 0.0, and every NaN becomes one NaN.
+// - Parameters: `from` and `to` are `count` floats each, as bits, and do not overlap. `infinity` has the bits of
+//   positive infinity, `nan` those of the NaN to write.
+// - Launch: any number of blocks of BLOCK threads, no shared memory.
+// - Writes: `to`.
+// - Cost: one read and one write of the floats.
 SIMT_KERNEL(BLOCK, 4) canonical_floats(const Key* from, u64 count, Key* to, u64 infinity, u64 nan) {
     await_turn();
     for (u64 first = u64(block_rank()) * STEP; first < count; first += u64(grid_blocks()) * STEP) {

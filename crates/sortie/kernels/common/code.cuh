@@ -1,7 +1,11 @@
-// Keys as codes: unsigned integers whose order is the key's, for every type, direction and place of NaNs.
+// Keys as codes: unsigned integers that sort in the order that was asked for, for every key type, direction and
+// position of NaNs.
 //
-// The host fills in a Transform; it is the same bijection as the CPU engine's. What costs instructions is chosen when a
-// kernel is instantiated, the rest is a number. Cost: one instruction a key for integers, five or eight for floats.
+// - `encode` makes the code of a key's bits, and `decode` the bits of a code. They are inverses.
+// - The host fills in a Transform. The CPU engine uses the same bijection.
+// - The template parameter `kind` selects the instructions; the numbers of the Transform do the rest.
+// - Cost per key: one instruction for integers, five for ascending floats, eight for descending floats.
+// - Source: own.
 #pragma once
 
 #include "simt.cuh"
@@ -16,23 +20,26 @@ template <> struct OfBytes<8> { using Type = u64; };
 
 enum Kind : int { Integers, Floats, FloatsDescending };
 
-// What the host says of a type and an order. Only the low bits count for keys under 64 bits.
+// The numbers by which the host describes a type and an order. For keys of less than 64 bits only the low bits count.
 struct Transform {
-    // Exchanged in every key: the sign of signed integers, all bits where integers descend. Of 128 bits the lower half.
+    // The bits to flip in every integer: the sign bit of signed types, exclusive-or all bits if the order is
+    // descending. For integers of 128 bits, the lower half of these bits.
     u64 flip;
-    // Floats: negative NaNs, which wrap round to the top. Integers of 128 bits: the upper half of what is exchanged.
+    // Floats: the number of negative NaNs. Subtracting it makes their codes wrap round to the top.
+    // Integers of 128 bits: the upper half of the bits to flip.
     u64 nans;
-    // Floats: the code of the last number, up to which codes are complemented where they descend.
+    // Floats: the code of the last number that is no NaN. In descending order, codes up to it are reversed.
     u64 top;
-    // Floats: added last, both kinds of NaN where they go first.
+    // Floats: added last, modulo 2^bits. The number of all NaNs if they sort first, else 0.
     u64 rotate;
 };
 
 template <class Bits> constexpr Bits SIGN = Bits(Bits(1) << (8 * sizeof(Bits) - 1));
 
-// All bits where the sign is set.
+// All bits set if the sign bit is set, else 0.
 template <class Bits> SIMT_FN Bits sign_mask(Bits bits) { return Bits(0) - Bits(bits >> (8 * sizeof(Bits) - 1)); }
 
+// Reverses the codes of numbers if the order is descending. Codes of NaNs stay.
 template <Kind kind, class Bits> SIMT_FN Bits complement(Bits code, Bits top) {
     return kind == FloatsDescending && code <= top ? Bits(top - code) : code;
 }

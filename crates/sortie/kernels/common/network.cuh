@@ -1,9 +1,12 @@
-// Sorting networks over items that a thread holds in registers, and merges of such rows across the lanes of a warp.
+// Sorting networks over items in a thread's registers, and merges of such rows across the lanes of a warp.
 //
-// Contract. A row is an array with compile-time length, indexed by compile-time constants alone, so that it stays in
-// registers. Nothing here branches on an item. Cost: an exchange of two items is a minimum and a maximum.
-//
-// Source: Batcher's merge exchange for any number of inputs (Knuth, TAOCP 3, 5.2.2, algorithm M) and his bitonic merge.
+// - A row is an array of compile-time length. It is indexed only by compile-time constants, so that it stays in
+//   registers.
+// - No function branches on an item, except through the exchange that the caller passes.
+// - Merges across lanes are reached by all lanes of the warp.
+// - Cost: an exchange is one minimum and one maximum; across lanes, one shuffle and one minimum or maximum per item.
+// - Source: Batcher's merge exchange for any number of inputs (Knuth, TAOCP 3, section 5.2.2, algorithm M), and
+//   Batcher's bitonic merge.
 #pragma once
 
 #include "simt.cuh"
@@ -23,8 +26,9 @@ SIMT_FN constexpr u32 log2_ceil(u32 n) {
     return bits;
 }
 
-// Sorts the N items from FIRST on by exchanges of two of them, of which it is told the place of the second among the N.
-// Without the exchanges of the last items, the others are sorted all the same.
+// Sorts the N items of the row from FIRST on. Calls exchange_items(a, b, i) for each comparison of the network, where
+// i is the index of b among the N items. If the caller skips every exchange with i >= n, the first n items still get
+// sorted.
 template <u32 N, u32 FIRST = 0, class Item, u32 LENGTH, class Exchange>
 SIMT_FN void sort(Item (&row)[LENGTH], Exchange exchange_items) {
     constexpr u32 bits = log2_ceil(N);
@@ -42,12 +46,13 @@ SIMT_FN void sort(Item (&row)[LENGTH], Exchange exchange_items) {
     }
 }
 
-// The same by minima and maxima.
+// The same, with exchanges by minimum and maximum.
 template <u32 N, u32 FIRST = 0, class Item, u32 LENGTH> SIMT_FN void sort(Item (&row)[LENGTH]) {
     sort<N, FIRST>(row, [](Item& a, Item& b, u32) { exchange(a, b); });
 }
 
-// Sorts N items from FIRST on that are bitonic, rotated or not. An odd rest is sorted as if it were in no order.
+// Sorts the N items from FIRST on, which form a bitonic sequence (or a rotation of one). Halves them while N is even,
+// and sorts the odd parts that remain as unordered items.
 template <u32 N, u32 FIRST = 0, class Item, u32 LENGTH> SIMT_FN void sort_bitonic(Item (&row)[LENGTH]) {
     if constexpr (N % 2 == 1) {
         if constexpr (N > 1) sort<N, FIRST>(row);
@@ -59,14 +64,15 @@ template <u32 N, u32 FIRST = 0, class Item, u32 LENGTH> SIMT_FN void sort_bitoni
     }
 }
 
-// Keeps the lesser of each own item and the other lane's, or the greater.
+// The greater of two items if `high`, else the lesser.
 template <class Item> SIMT_FN Item keep(Item own, Item other, bool high) {
     return high ? greater(own, other) : lesser(own, other);
 }
 
-// Merges rows that are in order over WIDTH lanes each, so that they are in order over twice as many.
+// Merges pairs of runs. Before, each group of WIDTH lanes holds a sorted run, the items of lane 0 first; afterwards
+// each group of 2 * WIDTH lanes does. WIDTH is a power of two below the warp.
 template <u32 WIDTH, class Item, u32 R> SIMT_FN void merge_lanes(Item (&row)[R]) {
-    // Against the mirror image, which leaves the lesser half in the lower lanes.
+    // The first step compares item i from the start of the first run with item i from the end of the second.
     const bool upper = (lane() & WIDTH) != 0;
     SIMT_UNROLL
     for (u32 r = 0; r < (R + 1) / 2; ++r) {

@@ -1,11 +1,10 @@
-// Rows of a payload that no sort moves with its keys: a sort moves their indices, which then bring the rows.
+// Moves payloads of a size that no sort moves with its keys: the sort orders their indices, and the payloads follow
+// here as rows.
 //
-// Contract. An instantiation is made for rows of SORTIE_PAYLOAD_BYTES, as payload.cuh says, and indices of
-// SORTIE_INDEX_BYTES (4, 8). Any number of blocks.
-// - number_rows writes each index to itself. Cost: one write of the indices.
-// - widen_indices writes indices as integers of 64 bits, elsewhere. Cost: a read and a write of them.
-// - gather_rows writes row i of `to` from row indices[i] of `from`. Cost: a read of the indices, a read and a write of the
-//   rows; neighbouring threads take neighbouring words, so that each row is read as a whole.
+// - Compile-time parameters: SORTIE_PAYLOAD_BYTES is the size of a row (payload.cuh). SORTIE_INDEX_BYTES is 4 or 8, the
+//   width of an index.
+// - Launch of each kernel: any number of blocks of BLOCK threads, no shared memory.
+// - Source: own.
 #include "code.cuh"
 #include "payload.cuh"
 #include "simt.cuh"
@@ -17,16 +16,24 @@ using payload::Word;
 
 constexpr u32 BLOCK = 256;
 constexpr u32 WORDS = payload::WORDS;
-// What a thread loads before it stores. Every load is made, of the last item where there is none: loads under conditions of
-// their own would wait for one another.
+// Words that a thread loads before it stores the first. A thread past the end loads the last word again, because
+// loads under a condition would not overlap.
 constexpr u32 TAKEN = 8;
 constexpr u32 STEP = BLOCK * TAKEN;
 
+// number_rows: writes i to indices[i].
+// - Parameters: `indices` has `count` entries.
+// - Writes: `indices`.
+// - Cost: one write of the indices.
 SIMT_KERNEL(BLOCK, 4) number_rows(Index* indices, u64 count) {
     await_turn();
     for (u64 i = u64(block_rank()) * BLOCK + thread_rank(); i < count; i += u64(grid_blocks()) * BLOCK) indices[i] = Index(i);
 }
 
+// widen_indices: copies indices to integers of 64 bits.
+// - Parameters: `from` and `to` have `count` entries each, and do not overlap.
+// - Writes: `to`.
+// - Cost: one read of `from`, one write of `to`.
 SIMT_KERNEL(BLOCK, 4) widen_indices(const Index* from, u64 count, u64* to) {
     await_turn();
     for (u64 first = u64(block_rank()) * STEP; first < count; first += u64(grid_blocks()) * STEP) {
@@ -42,11 +49,17 @@ SIMT_KERNEL(BLOCK, 4) widen_indices(const Index* from, u64 count, u64* to) {
     }
 }
 
+// gather_rows: copies row indices[i] of `from` to row i of `to`.
+// - Parameters: `indices` has `count` entries. `to` has `count` rows. All indices are rows of `from`, which does not
+//   overlap `to`.
+// - Writes: `to`.
+// - Cost: one read of the indices, one read and one write of the rows. Neighbouring threads copy neighbouring words,
+//   so each row is read with coalesced loads.
 SIMT_KERNEL(BLOCK, 4) gather_rows(const Word* from, const Index* indices, u64 count, Word* to) {
     await_turn();
     const u64 all = count * WORDS;
     for (u64 first = u64(block_rank()) * STEP; first < all; first += u64(grid_blocks()) * STEP) {
-        // Of 32 bits, so that a thread divides by no more.
+        // Only this division is of 64 bits, and it is the same for the whole block.
         const u64 row = first / WORDS;
         const u32 word = u32(first % WORDS), left = u32(lesser(all - first, u64(STEP)));
         Word taken[TAKEN];

@@ -1,14 +1,16 @@
-// Sums over the threads of a block.
+// Exclusive prefix sums over the threads of a block.
 //
-// Source: Hillis and Steele, "Data parallel algorithms" (1986).
+// - Cost: up to 12 shuffles and one barrier.
+// - Source: Hillis and Steele, "Data parallel algorithms" (1986).
 #pragma once
 
 #include "simt.cuh"
 
 namespace simt::scan {
 
-// The sum of the values of all threads before, in a block of THREADS, and of all. `sums` is shared memory, one for each
-// warp; it is free again after the next barrier.
+// Returns the sum of the values of all threads with a lower rank, and sets `total` to the sum over the block.
+// - Reached by all THREADS threads of the block, which are whole warps.
+// - `sums` is shared memory with one entry per warp. It may be reused after the next barrier.
 template <u32 THREADS, class T>
 SIMT_FN T exclusive(typename detail::Same<T>::Type value, T* sums, typename detail::Same<T>::Type& total) {
     constexpr u32 WARPS = THREADS / WARP;
@@ -32,6 +34,7 @@ SIMT_FN T exclusive(typename detail::Same<T>::Type value, T* sums, typename deta
     return (warp_rank() == 0 ? 0 : before) + sum - value;
 }
 
+// The same without the total.
 template <u32 THREADS, class T> SIMT_FN T exclusive(typename detail::Same<T>::Type value, T* sums) {
     T total;
     return exclusive<THREADS>(value, sums, total);

@@ -1,17 +1,20 @@
-// The device vocabulary: kernels see the machine through nothing else.
+// The functions through which kernels use the machine. Kernels use nothing else of CUDA.
 //
-// CUDA (NVRTC or nvcc) compiles it as it stands. g++ compiles it too, with the test bench's simt_bench.h in place of
-// the machine: every thread is then a fiber, and each function below that touches the machine is a call into the bench.
-// Inline PTX lives here alone, each piece beside its plain C++ equivalent.
+// - With CUDA (NVRTC or nvcc) they map to intrinsics and inline PTX. All inline PTX is in this file, with a plain C++
+//   equivalent.
+// - g++ compiles the kernels for the test bench. simt_bench.h then replaces the machine: each thread is a fiber, and
+//   each function that touches the machine calls the bench.
 //
-// A kernel file opens a namespace within this one, `namespace simt::sort_segments { ... }`, and not `using namespace
-// simt`: NVRTC declares its own ballot, any and all in the global namespace, which would make calls ambiguous.
-//
-// Contract. A kernel calls await_turn() before all else. Grids and blocks have one dimension; a block's thread count is a multiple of the warp. A collective must be
-// reached by every lane of its mask, and barrier() by every thread of the block, in code that does not diverge. Of the
-// collectives only warp_barrier() orders what lanes do to memory. There is no static __shared__: blocks are interleaved
-// on the bench, and shared_memory() is all there is. Blocks start in no given order: a kernel whose blocks wait for one
-// another takes tickets from a counter.
+// Rules for a kernel file:
+// - It opens a namespace within this one, `namespace simt::sort_segments { ... }`. It does not say `using namespace
+//   simt`: NVRTC declares its own ballot, any and all in the global namespace, which would make calls ambiguous.
+// - A kernel calls await_turn() before anything else.
+// - Grids and blocks have one dimension. The threads of a block are whole warps.
+// - A collective is reached by every lane of its mask, and barrier() by every thread of the block, in code that does
+//   not diverge.
+// - Of the collectives, only warp_barrier() orders the memory accesses of the lanes.
+// - All shared memory is dynamic, from shared_memory(). The bench interleaves blocks, so it has no static __shared__.
+// - Blocks start in no particular order. A kernel whose blocks wait for one another takes tickets from a counter.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -19,7 +22,7 @@
 #define SIMT_KERNEL(threads, min_blocks) extern "C" __global__ void __launch_bounds__(threads, min_blocks)
 #define SIMT_UNROLL _Pragma("unroll")
 #define SIMT_ROLL _Pragma("unroll 1")
-// Where a field is in its struct. NVRTC 13.0 has neither offsetof nor __builtin_offsetof.
+// The offset of a field in its struct, in bytes. NVRTC 13.0 has neither offsetof nor __builtin_offsetof.
 #define SIMT_OFFSET_OF(type, field) static_cast<unsigned long long>(__INTADDR__(&static_cast<type*>(nullptr)->field))
 #else
 #include "simt_bench.h"
@@ -42,17 +45,17 @@ using i64 = long long;
 constexpr u32 WARP = 32;
 constexpr u32 FULL = ~0u;
 
-// Order and scope of an atomic. Block reaches the threads of the own block, Device all threads of the launch.
+// Memory order and scope of an atomic. Block: between threads of one block. Device: between all threads of the launch.
 enum Order : int { Relaxed, Acquire, Release, AcquireRelease };
 enum Scope : int { Block, Device };
 
-// 16 bytes that move as one.
+// 16 bytes that one instruction loads or stores.
 struct alignas(16) Quad {
     u32 x, y, z, w;
 #if !defined(__CUDACC__)
     Quad() = default;
     Quad(const Quad&) = default;
-    // Else g++ makes one store of each word that is assigned.
+    // Without this, g++ stores each assigned word separately, and the bench sees four stores.
     SIMT_FN Quad& operator=(const Quad& other) {
         bench::copy_quad(this, &other);
         return *this;
@@ -95,8 +98,9 @@ template <class T> SIMT_FN T greater(T a, T b) { return a < b ? b : a; }
 
 // ----------------------------------------------------------------------------------------------------------- CUDA: turns
 
-// Lets blocks of the next kernel of the stream start, where a multiprocessor has room for them, and waits until the work before
-// has ended. That hides most of what a launch takes: on an H200 sorts of 2^24 u64 took 8% less time, of 2^24 pairs of u64 and u32 5%.
+// Programmatic dependent launch: lets blocks of the stream's next kernel start as soon as multiprocessors have room,
+// then waits until all earlier work of the stream has ended. This hides most of the launch latency: on an H200, sorts
+// of 2^24 u64 took 8% less time, of 2^24 pairs of u64 and u32 5%.
 SIMT_FN void await_turn() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -127,13 +131,13 @@ SIMT_FN u32 ballot(bool predicate, u32 mask = FULL) { return __ballot_sync(mask,
 SIMT_FN bool any(bool predicate, u32 mask = FULL) { return __any_sync(mask, predicate); }
 SIMT_FN bool all(bool predicate, u32 mask = FULL) { return __all_sync(mask, predicate); }
 
-// Lanes whose value is the same.
+// A mask of the lanes that have the same value as this one.
 template <class T> SIMT_FN u32 match_any(T value, u32 mask = FULL) {
     return __match_any_sync(mask, detail::cast<detail::Bits<T>>(value));
 }
 
-// Lanes of the whole warp that have the same BITS bits, from bit LOW on. Two instructions a bit beside the vote: written in C++,
-// each bit takes five.
+// A mask of the lanes that have the same bits LOW..LOW + BITS as this one. All lanes of the warp take part. In PTX,
+// each bit takes two instructions besides the vote; compiled from C++, five.
 template <u32 LOW, u32 BITS> SIMT_FN u32 match_bits(u32 value) {
     u32 peers = FULL;
     SIMT_UNROLL
@@ -162,12 +166,12 @@ template <class T> SIMT_FN T shuffle_xor(T value, u32 flip, u32 mask = FULL) {
     return detail::cast<T>(__shfl_xor_sync(mask, detail::cast<detail::Bits<T>>(value), flip));
 }
 
-// From the lane `by` below; the lowest lanes keep their value.
+// The value of the lane that is `by` lower; the lowest `by` lanes keep their own.
 template <class T> SIMT_FN T shuffle_up(T value, u32 by, u32 mask = FULL) {
     return detail::cast<T>(__shfl_up_sync(mask, detail::cast<detail::Bits<T>>(value), by));
 }
 
-// From the lane `by` above; the highest lanes keep their value.
+// The value of the lane that is `by` higher; the highest `by` lanes keep their own.
 template <class T> SIMT_FN T shuffle_down(T value, u32 by, u32 mask = FULL) {
     return detail::cast<T>(__shfl_down_sync(mask, detail::cast<detail::Bits<T>>(value), by));
 }
@@ -184,7 +188,8 @@ namespace detail {
 constexpr bool releases(Order order) { return order == Release || order == AcquireRelease; }
 constexpr bool acquires(Order order) { return order == Acquire || order == AcquireRelease; }
 
-// The intrinsics are relaxed, and the compiler sees through them whether memory is shared; order is added by fences.
+// Runs a relaxed atomic between the fences that the order requires. Intrinsics, unlike PTX, let the compiler see
+// whether the address is in shared memory.
 template <Order order, Scope scope, class T, class Operation> SIMT_FN T ordered(Operation operation) {
     if constexpr (releases(order)) fence<scope>();
     T before = T(operation());
@@ -204,7 +209,7 @@ template <Order order, Scope scope, class T, class Operation> SIMT_FN T ordered(
             else return intrinsic(reinterpret_cast<Word*>(at), Word(value));                                           \
         });                                                                                                            \
     }
-// Each returns what was there before.
+// Each returns the value before the operation.
 SIMT_ATOMIC(atomic_add, atomicAdd, detail::Bits<T>)
 SIMT_ATOMIC(atomic_and, atomicAnd, detail::Bits<T>)
 SIMT_ATOMIC(atomic_or, atomicOr, detail::Bits<T>)
@@ -213,7 +218,7 @@ SIMT_ATOMIC(atomic_max, atomicMax, T)
 SIMT_ATOMIC(atomic_exchange, atomicExch, detail::Bits<T>)
 #undef SIMT_ATOMIC
 
-// Writes `value` where `expected` is found; returns what was found.
+// Compare-and-swap: writes `value` if *at is `expected`. Returns the value before.
 template <Order order = Relaxed, Scope scope = Device, class T>
 SIMT_FN T atomic_cas(T* at, typename detail::Same<T>::Type expected, typename detail::Same<T>::Type value) {
     using Word = detail::Bits<T>;
@@ -227,7 +232,7 @@ template <Order order, Scope scope = Device, class T> SIMT_FN T atomic_load(cons
     static_assert(order == Relaxed || order == Acquire, "a load is relaxed or acquires");
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "an atomic has 32 or 64 bits");
     if constexpr (scope == Block) {
-        // Through a volatile access the compiler still sees whether memory is shared.
+        // A volatile access lets the compiler see whether the address is in shared memory.
         T value = *const_cast<const volatile T*>(at);
         if constexpr (order == Acquire) fence<Block>();
         return value;
@@ -262,7 +267,7 @@ SIMT_FN void atomic_store(T* at, typename detail::Same<T>::Type value) {
 
 // ------------------------------------------------------------------------------------- CUDA: loads, stores, copies
 
-// Global memory that is read or written once: it is the first to leave the caches. T has 4, 8 or 16 bytes.
+// Loads and stores of global memory that is accessed only once: the cache evicts it first. T has 4, 8 or 16 bytes.
 template <class T> SIMT_FN T load_streaming(const T* from) {
     u64 at = __cvta_generic_to_global(from);
     if constexpr (sizeof(T) == 4) {
@@ -297,8 +302,8 @@ template <class T> SIMT_FN void store_streaming(T* to, typename detail::Same<T>:
     }
 }
 
-// Copies 4, 8 or 16 bytes from global to shared memory, past the registers. They are there for the own thread once
-// copy_async_wait has waited for their group, for others after a barrier that follows.
+// Starts a copy of 4, 8 or 16 bytes from global to shared memory that bypasses the registers. The copying thread may
+// read them after copy_async_wait for their group, other threads after a barrier that follows it.
 template <class T> SIMT_FN void copy_async(T* to_shared, const T* from_global) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "an asynchronous copy has 4, 8 or 16 bytes");
 #if __CUDA_ARCH__ >= 800
@@ -311,14 +316,14 @@ template <class T> SIMT_FN void copy_async(T* to_shared, const T* from_global) {
 #endif
 }
 
-// Ends a group of copies.
+// Makes a group of the copies that this thread has started since the last group.
 SIMT_FN void copy_async_commit() {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-// Waits for all groups but the last `left`.
+// Waits for all groups of this thread but the last `left`.
 template <u32 left> SIMT_FN void copy_async_wait() {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
@@ -329,26 +334,26 @@ template <u32 left> SIMT_FN void copy_async_wait() {
 
 SIMT_FN u32 popcount(u32 x) { return __popc(x); }
 SIMT_FN u32 popcount(u64 x) { return __popcll(x); }
-// Of zero: the width.
+// Leading and trailing zeros of 0 are the width of the type.
 SIMT_FN u32 leading_zeros(u32 x) { return __clz(x); }
 SIMT_FN u32 leading_zeros(u64 x) { return __clzll(x); }
 SIMT_FN u32 trailing_zeros(u32 x) { return x == 0 ? 32 : __ffs(x) - 1; }
 SIMT_FN u32 trailing_zeros(u64 x) { return x == 0 ? 64 : __ffsll(x) - 1; }
 SIMT_FN u32 reverse_bits(u32 x) { return __brev(x); }
 SIMT_FN u64 reverse_bits(u64 x) { return __brevll(x); }
-// Byte n of the result is the byte that digit n of the selector names: 0 to 3 of a, 4 to 7 of b.
+// Byte n of the result is the byte that hexadecimal digit n of the selector names: 0 to 3 are bytes of a, 4 to 7 of b.
 SIMT_FN u32 permute_bytes(u32 a, u32 b, u32 selector) { return __byte_perm(a, b, selector); }
-// The upper word of high:low, shifted left by less than 32; the lower word, shifted right by less than 32.
+// Shifts of the 64-bit number high:low by `by` modulo 32. Left returns the upper word of the result, right the lower
+// word.
 SIMT_FN u32 funnel_shift_left(u32 low, u32 high, u32 by) { return __funnelshift_l(low, high, by); }
 SIMT_FN u32 funnel_shift_right(u32 low, u32 high, u32 by) { return __funnelshift_r(low, high, by); }
 
-// A promise to the compiler.
+// Promises the compiler that a condition holds. The bench checks it.
 SIMT_FN void assume(bool holds) { __builtin_assume(holds); }
 
 #else
 
-// ------------------------------------------------------------------------------------------- on the bench, in the same
-// order
+// -------------------------------------------------------------------------------------- on the bench, in the same order
 
 SIMT_FN void await_turn() { bench::await_turn(); }
 
@@ -477,7 +482,7 @@ SIMT_FN void assume(bool holds, bench::Line line = bench::here()) {
 
 // --------------------------------------------------------------------------------------------------- on both: a whole warp
 
-// The least and the greatest value of a warp's lanes.
+// The least, and the greatest, of the values of a warp's 32 lanes, for all lanes.
 SIMT_FN u32 warp_least(u32 value) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
     return __reduce_min_sync(FULL, value);

@@ -1,14 +1,21 @@
-// A worker's sort of a segment by places, for wide keys, payloads and argsort: an item is the leading bits of a key's
-// code and, below them, its place in the segment. What is sorted is 32 bits wide, whatever moves in the end.
+// The sort of a segment by a worker, for wide keys, payloads and argsorts. Stable.
 //
-// The leading bits are those of the code's distance from the least code of the segment; of floats of 64 bits, less the gap
-// that their codes have about the middle: numbers around zero have exponents in a small part of the range. Few keys agree in
-// all of them, unless the keys are far from evenly spread; those that do, and are not in order by chance or because they are
-// equal, are sorted by insertion. If there are too many, the segment is sorted by all digits of its codes, the last digit first.
+// Method:
+// 1. An item has 32 bits: the leading bits of a key's code, and below them the key's index in the segment. Codes are
+//    counted from the least code of the segment. For floats of 64 bits, the gap that codes have around their middle
+//    is removed first, because numbers around zero use a small part of the range of exponents.
+// 2. The worker sorts the items.
+// 3. Few keys agree in all leading bits, unless keys are spread very unevenly. Runs of such keys that are not in
+//    order are sorted by insertion.
+// 4. If a run is too long for that, the indices are sorted instead by all digits of the codes, the lowest digit first.
+// 5. Keys and payloads move once, through shared memory, in the order of the sorted indices.
 //
-// Contract. As sort_segments.cu states. Stable. Shared memory a worker: SPAN items and CAPACITY stages, and a block's notes;
-// in tiles, a stage and a byte a key. Cost besides moving: a sort of 32-bit items, one more for each 32 - log2(CAPACITY)
-// bits of the codes' range where the leading bits do not tell keys apart.
+// - Preconditions: see sort_segments.cu.
+// - Shared memory: Notes; per worker, CAPACITY stages of STAGE_BYTES and SPAN items. For `sort_neighbours`: a stage
+//   and a byte per key.
+// - Cost besides moving: one sort of 32-bit items; in step 4, one more for each 32 - log2(CAPACITY) bits of the range
+//   of codes.
+// - Source: own; the sort of items is that of worker.cuh.
 #pragma once
 
 #include "code.cuh"
@@ -25,18 +32,18 @@ constexpr u32 INDEX_BITS = network::log2_ceil(CAPACITY);
 constexpr u32 LEADING_BITS = 32 - INDEX_BITS;
 constexpr u32 INDEX_MASK = (1u << INDEX_BITS) - 1;
 constexpr u32 PADDING = ~0u;
-// A stage takes a code or a word of a payload.
+// The width of a stage, which holds a code, or a word of a payload.
 constexpr u32 STAGE_BYTES = sizeof(Word) > sizeof(Code) && WORDS > 0 ? sizeof(Word) : sizeof(Code);
 constexpr u32 WARPS = (BLOCK + WARP - 1) / WARP;
-// The longest run of items that agree that is sorted by itself. Of n keys at random by as many leading values, about eight
-// agree at most.
+// The longest run of items with equal leading bits that is sorted by insertion. Of n random keys with n possible
+// leading values, about eight agree at most.
 constexpr u32 LONGEST_RUN = 16;
 
 struct Range {
     Code low, high;
 };
 
-// What the threads of a block tell one another, before its stages.
+// What the threads of a block exchange, at the start of shared memory.
 struct alignas(16) Notes {
     Range ranges[WARPS];
     u32 any;
@@ -49,14 +56,16 @@ static_assert(STAGE_BYTES + sizeof(u8) == SORTIE_TILED_KEY_MEMORY, "as the host 
 SIMT_FN Code encode(Key key, const code::Transform& transform) { return code::encode<KIND>(key, transform); }
 SIMT_FN Key decode(Code code, const code::Transform& transform) { return code::decode<KIND>(Key(code), transform); }
 
+// The number of bits up to the highest that is set.
 SIMT_FN u32 width(Code code) { return 8 * sizeof(Code) - leading_zeros(code); }
 
+// Whether two items have equal leading bits.
 SIMT_FN bool tied(u32 a, u32 b) { return ((a ^ b) & ~INDEX_MASK) == 0; }
 
 #if SORTIE_SOURCE != TILED
 
-// Whether any thread of the worker says so; workers that share a warp answer together, so that they stay in step. Orders
-// memory as worker_barrier does.
+// Whether any thread of the worker says so. Workers that share a warp get the same answer, so that the warp does not
+// diverge. Orders memory as worker_barrier does.
 SIMT_FN bool worker_any(bool says, Notes& notes) {
     says = any(says);
     worker_barrier();
@@ -70,7 +79,7 @@ SIMT_FN bool worker_any(bool says, Notes& notes) {
     return says;
 }
 
-// Over neighbouring lanes, 2^n of them.
+// The range over each group of `lanes` neighbouring lanes, a power of two.
 SIMT_FN Range join_lanes(Range range, u32 lanes) {
     for (u32 flip = 1; flip < lanes; flip *= 2) {
         range.low = lesser(range.low, shuffle_xor(range.low, flip));
@@ -79,6 +88,7 @@ SIMT_FN Range join_lanes(Range range, u32 lanes) {
     return range;
 }
 
+// The range over all threads of the worker. All threads of the block take part.
 SIMT_FN Range join_worker(Range own, Notes& notes) {
     const Range joined = join_lanes(own, lesser(THREADS, WARP));
     if constexpr (THREADS <= WARP) return joined;
@@ -88,10 +98,11 @@ SIMT_FN Range join_worker(Range own, Notes& notes) {
 }
 
 #if SORTIE_KEY_BYTES == 8
-// Of floats of 32 bits there are leading bits enough.
+// For floats of 32 bits, the leading bits suffice.
 constexpr bool CLOSES_GAP = KIND != code::Integers;
 
-// Codes are sorted by their distance from the least one, without the gap below `middle`.
+// Codes are sorted by their distance from the least one, less the gap below `middle`. `bits`: the width of the
+// greatest distance.
 struct Distance {
     Code low, middle, gap;
     u32 bits;
@@ -103,7 +114,7 @@ SIMT_FN Distance find_distance(const Range& range, const Code* codes, u32 count,
     Distance distance = {range.low, range.high, 0, width(range.high - range.low)};
     if constexpr (CLOSES_GAP) {
         distance.middle = range.low + (range.high - range.low) / 2 + 1;
-        // The least from the middle on, and the greatest before.
+        // The bounds of the gap: the least code from the middle on, and the greatest before.
         Range about = {Code(~Code(0)), 0};
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
@@ -120,7 +131,7 @@ SIMT_FN Distance find_distance(const Range& range, const Code* codes, u32 count,
     return distance;
 }
 #else
-// Codes are sorted by their distance from the least one.
+// Codes are sorted by their distance from the least one. `bits`: the width of the greatest distance.
 struct Distance {
     Code low;
     u32 bits;
@@ -133,17 +144,19 @@ SIMT_FN Distance find_distance(const Range& range, const Code*, u32, Notes&) {
 }
 #endif
 
-// Runs of items that agree in their leading bits, seen from a row.
+// The runs of items with equal leading bits, as the thread with a row of the items sees them.
 struct Runs {
-    // Whether item r agrees with the next one, a bit each; whether the first item agrees with the one before it.
+    // `ties`: bit r is set if item r agrees with the next one. `within`: whether the first item agrees with the one
+    // before it.
     u32 ties;
     bool within;
-    // Items after the row that agree with its last one, as far as they matter.
+    // The number of items after the row that agree with its last one, up to LONGEST_RUN.
     u32 beyond;
-    // Whether any item is followed by a lesser code.
+    // Whether the code of some item of a run is greater than that of the next.
     bool wrong;
 };
 
+// Finds the runs that the row is part of. `items` are sorted, at their slots.
 SIMT_FN Runs find_runs(const u32 (&row)[ROW], const u32* items, const Code* codes, u32 count) {
     const u32 first = own_thread() * ROW;
     Runs runs = {};
@@ -166,7 +179,7 @@ SIMT_FN Runs find_runs(const u32 (&row)[ROW], const u32* items, const Code* code
     return runs;
 }
 
-// Sorts the runs that start in the own row, by insertion. False if one is too long for that.
+// Sorts the runs that start in the thread's row, by insertion. Returns false if one is too long for that.
 SIMT_FN bool mend(const Runs& runs, u32* items, const Code* codes) {
     for (u32 starts = runs.ties & ~(runs.ties << 1 | u32(runs.within)); starts != 0; starts &= starts - 1) {
         const u32 r = trailing_zeros(starts), agree = trailing_zeros(~(runs.ties >> r));
@@ -184,12 +197,14 @@ SIMT_FN bool mend(const Runs& runs, u32* items, const Code* codes) {
     return true;
 }
 
-// Sorts the places of the codes, which lie in shared memory, into the low bits of `items`.
+// Sorts the indices of `count` codes in shared memory. The result is in the low bits of `items`, at their slots. All
+// threads of the block take part.
 SIMT_FN void sort_indices(const Code* codes, u32 count, const Distance& distance, u32* items, Notes& notes) {
     const u32 thread = own_thread();
     const u32 bits = distance.bits;
     u32 row[ROW];
-    // The places as sorted by the digits so far. Indexed by what the compiler does not know, it takes no registers.
+    // The indices in the order of the digits so far. The rolled loops index it dynamically, so it stays out of
+    // registers.
     u32 order[ROW];
     bool leading = true;
     u32 shift = bits > LEADING_BITS ? bits - LEADING_BITS : 0;
@@ -203,7 +218,7 @@ SIMT_FN void sort_indices(const Code* codes, u32 count, const Distance& distance
         }
         sort_rows(row, items);
         if (!leading) {
-            // From places in the last order to places in the segment.
+            // The items had indices in the order of the last pass. Replaces them by indices in the segment.
             worker_barrier();
             SIMT_ROLL
             for (u32 r = 0; r < ROW; ++r) items[slot(r * THREADS + thread)] = order[r];
@@ -233,6 +248,7 @@ SIMT_FN void sort_indices(const Code* codes, u32 count, const Distance& distance
     }
 }
 
+// Sorts one segment of at most CAPACITY keys per worker. All threads of the block take part.
 SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transform) {
     const u32 thread = own_thread(), count = segment.count;
     Notes& notes = *reinterpret_cast<Notes*>(shared_memory());
@@ -242,8 +258,7 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
     Code* codes = reinterpret_cast<Code*>(stages);
     Range range = {Code(~Code(0)), Code(0)};
     if (count > 0) {
-        // Every load is made, of the last key where there is none: loads under conditions of their own would wait for one
-        // another.
+        // Past the end, the last key is loaded again: loads under a condition would not overlap.
         Key read[ROW];
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
@@ -305,7 +320,8 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
 
 #else
 
-// Sorts `workers` segments of `length` keys that lie side by side, each by a thread of its own.
+// Sorts `workers` consecutive segments of `length` keys, each by one thread. Global memory is read and written as one
+// tile, in coalesced accesses. All threads of the block take part.
 SIMT_FN void sort_neighbours(const Segment& first, u32 workers, u32 length, const code::Transform& transform) {
     static_assert(THREADS == 1, "a thread sorts a segment of a tile");
     const u32 count = workers * length;
@@ -317,7 +333,8 @@ SIMT_FN void sort_neighbours(const Segment& first, u32 workers, u32 length, cons
     if (own_worker() < workers) {
         const u32 start = own_worker() * length;
         const Code* own = codes + start;
-        // Where segments start an even number of words apart, workers begin at different keys, in different banks.
+        // If segments begin an even number of words apart, each worker begins at another key of its segment, to use
+        // different banks.
         const u32 shift = length % 2 == 0 ? own_worker() % length : 0;
         auto shifted = [&](u32 i) { return i + shift < length ? i + shift : i + shift - length; };
         Range range = {Code(~Code(0)), Code(0)};
@@ -342,7 +359,7 @@ SIMT_FN void sort_neighbours(const Segment& first, u32 workers, u32 length, cons
             if (r + 1 < ROW) agree |= r + 1 < length && tied(row[r], row[r + 1 < ROW ? r + 1 : 0]);
         }
         if (agree && trailing > 0) {
-            // By insertion.
+            // Insertion sort by whole codes.
             for (u32 i = 1; i < length; ++i) {
                 const u8 index = indices[start + i];
                 u32 j = i;
@@ -353,7 +370,7 @@ SIMT_FN void sort_neighbours(const Segment& first, u32 workers, u32 length, cons
     }
     barrier();
 
-    // i / length, exact where i is less than 2^16.
+    // i / length by a multiplication, which is exact for i below 2^16.
     const u32 inverse = u32((0x100000000ull + length - 1) / length);
     auto from = [&](u32 i) { return u32(u64(i) * inverse >> 32) * length + indices[i]; };
     if constexpr (MOVES_KEYS)

@@ -1,23 +1,26 @@
-// Puts the segments between offsets into classes by length. Each class has a worker of its size.
+// Puts the segments between offsets into classes by length. Each class is then sorted by workers of its size.
 //
-// Contract. A segment belongs to the first class whose capacity is at least its length; the last class takes all segments that
-// are longer than every capacity. Segments of fewer than `least` keys, or of more than `longest`, belong to no class. `counts`
-// and `cursors` have a word for each class and must be zero at the start. count_classes fills `counts`. Then list_classes
-// writes the indices of the segments to `list`, class after class, in any order within a class. Any number of blocks. Cost: two
-// reads of the offsets, one write of 4 bytes per segment. Then count_tiles, with one block, writes for each listed segment of
-// the last class how many tiles come before it.
+// - A segment belongs to the first class whose capacity is at least its length. The last class has no capacity and
+//   takes all longer segments. Segments of fewer than `least` keys, or of more than `longest`, belong to no class.
+// - Common parameters: `offsets` has segments + 1 entries, in keys; segment i is the keys offsets[i]..offsets[i + 1].
+//   `counts` and `cursors` have a word per class. `list` has a word per segment.
+// - Order: count_classes, list_classes, count_tiles.
+// - Launch: any number of blocks of BLOCK threads, unless said otherwise. Shared memory: Shared.
+// - Source: own.
 #include "scan.cuh"
 #include "simt.cuh"
 
 namespace simt::classes {
 
 constexpr u32 BLOCK = 256;
-// Segments that a thread takes at a time.
+// Segments that a thread lists at a time.
 constexpr u32 TAKEN = 8;
 constexpr u32 MOST = 64;
 constexpr u32 NONE = ~0u;
 static_assert(BLOCK / WARP <= MOST, "a word a warp");
 
+// The classes: `count` capacities in ascending order, in `of`; the last class is number `count`. See above for
+// `least` and `longest`.
 struct Capacities {
     u64 longest;
     u32 count;
@@ -27,11 +30,12 @@ struct Capacities {
 
 struct Shared {
     u32 capacities[MOST];
-    // How many of the block's segments are in each class, then where they go in the list.
+    // For each class, the number of the block's segments, and the index in the list where they go.
     u32 counts[MOST];
     u32 starts[MOST];
 };
 
+// The class of a length, or NONE. A binary search in shared memory.
 SIMT_FN u32 class_of(u64 length, const Shared& shared, const Capacities& capacities) {
     if (length < capacities.least || length > capacities.longest) return NONE;
     u32 low = 0, high = capacities.count;
@@ -43,6 +47,7 @@ SIMT_FN u32 class_of(u64 length, const Shared& shared, const Capacities& capacit
     return low;
 }
 
+// Clears the counts and loads the capacities. Ends with a barrier.
 SIMT_FN Shared& prepare(const Capacities& capacities) {
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
     if (thread_rank() < MOST) shared.counts[thread_rank()] = 0;
@@ -51,6 +56,10 @@ SIMT_FN Shared& prepare(const Capacities& capacities) {
     return shared;
 }
 
+// count_classes: counts the segments of each class.
+// - Before: `counts` is zero.
+// - Writes: adds to `counts`.
+// - Cost: one read of the offsets; one atomic in shared memory per segment; one global atomic per block and class.
 SIMT_KERNEL(BLOCK, 1) count_classes(const u64* offsets, u64 segments, Capacities capacities, u32* counts) {
     await_turn();
     Shared& shared = prepare(capacities);
@@ -63,6 +72,12 @@ SIMT_KERNEL(BLOCK, 1) count_classes(const u64* offsets, u64 segments, Capacities
         atomic_add(&counts[thread_rank()], shared.counts[thread_rank()]);
 }
 
+// list_classes: lists the segments of each class.
+// - Before: count_classes. `cursors` is zero.
+// - Writes: `list`, the indices of the segments, class after class, in any order within a class. `cursors` becomes
+//   `counts`.
+// - Cost: one read of the offsets, one write of 4 bytes per segment; one atomic in shared memory per segment; a
+//   global atomic per class for each BLOCK * TAKEN segments.
 SIMT_KERNEL(BLOCK, 1)
 list_classes(const u64* offsets, u64 segments, Capacities capacities, const u32* counts, u32* cursors, u32* list) {
     await_turn();
@@ -90,6 +105,11 @@ list_classes(const u64* offsets, u64 segments, Capacities capacities, const u32*
     }
 }
 
+// count_tiles: computes for each listed segment of class `size` how many tiles of `tile` keys the ones before it in
+// the class have.
+// - Launch: one block. After list_classes.
+// - Writes: `tiles_before`, one entry more than segments of the class; the last one has the number of all tiles.
+// - Cost: a scan over the segments of the class.
 SIMT_KERNEL(BLOCK, 1)
 count_tiles(const u64* offsets, const u32* list, const u32* counts, u32 size, u32 tile, u32* tiles_before) {
     await_turn();

@@ -1,7 +1,8 @@
-// A worker's sort of a segment of keys of up to 32 bits: the keys' codes are the items.
+// The sort of a segment by a worker, for keys of up to 32 bits without payloads: the items are the codes of the keys.
 //
-// Contract. As sort_segments.cu states. Shared memory: SPAN items a worker; in tiles, the keys, up to a whole line of
-// 32 words.
+// - Preconditions: see sort_segments.cu.
+// - Shared memory: SPAN items per worker. For `sort_neighbours`: the keys, rounded up to a multiple of 32 words.
+// - Source: worker.cuh.
 #pragma once
 
 #include "code.cuh"
@@ -12,7 +13,7 @@ namespace simt::sort_segments {
 
 using namespace worker;
 
-// A key as an item; places past the end are padded with the last code.
+// A key as an item, or, if there is no such key, the greatest code as padding.
 SIMT_FN u32 item(Key key, bool there, const code::Transform& transform) {
     return there ? u32(code::encode<KIND>(key, transform)) : ~0u;
 }
@@ -20,15 +21,15 @@ SIMT_FN u32 item(Key key, bool there, const code::Transform& transform) {
 static_assert(WORKERS * SPAN * sizeof(u32) == SORTIE_BLOCK_MEMORY, "as the host has it");
 static_assert(sizeof(Key) == SORTIE_TILED_KEY_MEMORY, "as the host has it");
 
+// Sorts one segment of at most CAPACITY keys per worker. All threads of the block take part.
 SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transform) {
-    // A thread reads and writes every THREADS-th key: neighbours have neighbouring keys.
+    // A thread reads and writes every THREADS-th key, so that accesses coalesce.
     const u32 thread = own_thread(), count = segment.count;
     const i32 left = i32(count) - i32(thread);
     u32* items = reinterpret_cast<u32*>(shared_memory()) + own_worker() * SPAN;
     Key read[ROW] = {};
     if (count > 0) {
-        // Every load is made, of the last key where there is none: loads under conditions of their own would wait for one
-        // another.
+        // Past the end, the last key is loaded again: loads under a condition would not overlap.
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
             const u32 i = r * THREADS + thread;
@@ -49,18 +50,20 @@ SIMT_FN void sort_segment(const Segment& segment, const code::Transform& transfo
     }
 }
 
-// Where the key of a place in the tile is kept, once sorted. A thread writes its row key by key; rows that begin in the same
-// banks are kept apart by exchanging quads within lines of 32 words. f32 on an H200, segments of 32, 64 and 128: 403, 242
-// and 290 G/s; 214, 181 and 185 without.
+// The slot of shared memory that holds the sorted key with this index of the tile. Threads write their rows key by
+// key. If rows begin in the same banks, groups of 16 bytes are permuted within lines of 32 words, so that the rows
+// use different banks. f32 on an H200, segments of 32, 64 and 128 keys: 403, 242 and 290 Gkeys/s; without the
+// permutation 214, 181 and 185.
 constexpr u32 QUAD_KEYS = sizeof(Quad) / sizeof(Key);
 constexpr bool CROSSED = sizeof(Key) == 4 && ROW % 16 == 0;
 SIMT_FN u32 crossed(u32 index) { return CROSSED ? index ^ index / 32 % 8 * QUAD_KEYS : index; }
 
+// How many groups of 16 bytes can be copied as such: none if the address is not aligned to 16 bytes.
 SIMT_FN u32 quads(const Key* global, u32 count) {
     return reinterpret_cast<u64>(global) % sizeof(Quad) == 0 ? count / QUAD_KEYS : 0;
 }
 
-// Copies keys between global and shared memory, 16 bytes at a time where both lie so.
+// Copies keys from global to shared memory, 16 bytes at a time if the global address is aligned to that.
 SIMT_FN void load_tile(Key* tile, const Key* from, u32 count) {
     const u32 whole = quads(from, count);
     for (u32 i = thread_rank(); i < whole; i += BLOCK)
@@ -68,6 +71,7 @@ SIMT_FN void load_tile(Key* tile, const Key* from, u32 count) {
     for (u32 i = whole * QUAD_KEYS + thread_rank(); i < count; i += BLOCK) tile[i] = from[i];
 }
 
+// Copies sorted keys from shared to global memory in the same way.
 SIMT_FN void store_tile(Key* to, const Key* tile, u32 count) {
     const u32 whole = quads(to, count);
     for (u32 i = thread_rank(); i < whole; i += BLOCK)
@@ -75,7 +79,8 @@ SIMT_FN void store_tile(Key* to, const Key* tile, u32 count) {
     for (u32 i = whole * QUAD_KEYS + thread_rank(); i < count; i += BLOCK) to[i] = tile[crossed(i)];
 }
 
-// Sorts `workers` segments of `length` keys that lie side by side; at most four threads sort one.
+// Sorts `workers` consecutive segments of `length` keys, with at most four threads each. Global memory is read and
+// written as one tile, in coalesced accesses. All threads of the block take part.
 SIMT_FN void sort_neighbours(const Segment& first, u32 workers, u32 length, const code::Transform& transform) {
     Key* tile = reinterpret_cast<Key*>(shared_memory());
     load_tile(tile, first.keys, workers * length);
@@ -84,7 +89,8 @@ SIMT_FN void sort_neighbours(const Segment& first, u32 workers, u32 length, cons
     const u32 worker = own_worker(), thread = own_thread();
     const u32 live = worker < workers ? length : 0;
     const u32 start = worker * length;
-    // Where segments start an even number of words apart, workers begin at different keys, in different banks.
+    // If segments begin an even number of words apart, each worker begins at another key of its segment, to use
+    // different banks.
     const u32 shift = length % 2 == 0 && live > 0 ? worker % length : 0;
     u32 row[ROW];
     SIMT_UNROLL

@@ -1,7 +1,9 @@
-// Segments too long for a block, as tiles: where a tile's segment is, and how often its runs are merged.
+// Segments that are too long for a block, cut into tiles: which segment a tile belongs to, and how often its runs are
+// merged.
 //
-// Contract. Segments of one length, or those that a list names after those of all smaller classes, with the tiles that
-// come before each. A pass merges pairs of runs from one buffer to the other; the last pass leaves all in the first.
+// - The segments have one length, or they are those of a class that classes.cu has listed.
+// - A pass of merges reads runs from one buffer and writes them to the other. The last pass ends in buffer 0.
+// - Source: own.
 #pragma once
 
 #include "simt.cuh"
@@ -9,37 +11,40 @@
 namespace simt::long_segments {
 
 struct Segments {
-    // Of one length; 0 where they are listed.
+    // If all segments have one length: this length in keys, and the number of segments. `length` is 0 if they are
+    // listed.
     u64 length;
     u64 segments;
-    // Listed.
+    // If they are listed: the offsets of all segments, the list of all classes, and the number of segments of each
+    // class.
     const u64* offsets;
     const u32* list;
     const u32* counts;
-    // The tiles before each listed segment, and at the end all tiles.
+    // The number of tiles of the listed segments before each; the last entry has the number of all tiles.
     const u32* tiles_before;
-    // Their class.
+    // The class whose segments these are.
     u32 size;
-    // Keys of a tile.
+    // The keys of a tile.
     u32 tile;
 };
 
 struct Tile {
-    // Of the segment.
+    // The segment: the index of its first key, and its length.
     u64 start, length;
-    // Within the segment.
+    // The tile's first key, counted from the start of the segment.
     u64 offset;
 };
 
 SIMT_FN u64 tiles_of(u64 length, u32 tile) { return (length + tile - 1) / tile; }
 
+// The number of segments.
 SIMT_FN u64 count(const Segments& all) { return all.length > 0 ? all.segments : all.counts[all.size]; }
 
 struct Whole {
     u64 start, length;
 };
 
-// A listed segment, or one of one length.
+// The bounds of segment `number` of these, in keys.
 SIMT_FN Whole segment_at(const Segments& all, u64 number) {
     if (all.length > 0) return {number * all.length, all.length};
     u32 before = 0;
@@ -49,16 +54,18 @@ SIMT_FN Whole segment_at(const Segments& all, u64 number) {
     return {start, all.offsets[segment + 1] - start};
 }
 
+// The number of tiles of all segments.
 SIMT_FN u64 tile_count(const Segments& all) {
     return all.length > 0 ? all.segments * tiles_of(all.length, all.tile) : all.tiles_before[all.counts[all.size]];
 }
 
+// Finds tile `number` of all segments. Cost: a binary search if they are listed.
 SIMT_FN Tile find_tile(const Segments& all, u64 number) {
     if (all.length > 0) {
         const u64 each = tiles_of(all.length, all.tile);
         return {number / each * all.length, all.length, number % each * all.tile};
     }
-    // The last segment that has no more tiles before it than this one's number.
+    // The last segment with at most `number` tiles before it.
     u32 low = 0, high = all.counts[all.size];
     while (high - low > 1) {
         const u32 middle = low + (high - low) / 2;
@@ -69,14 +76,14 @@ SIMT_FN Tile find_tile(const Segments& all, u64 number) {
     return {segment.start, segment.length, (number - all.tiles_before[low]) * all.tile};
 }
 
-// Passes until runs of a tile are one.
+// The number of merge passes until the runs, of one tile each, are one run.
 SIMT_FN u32 passes_of(u64 length, u32 tile) {
     u32 passes = 0;
     for (u64 runs = tiles_of(length, tile); runs > 1; runs = (runs + 1) / 2) ++passes;
     return passes;
 }
 
-// Which of two buffers has a segment's runs before a pass, so that the last one moves them to the first.
+// The buffer, 0 or 1, that has the runs before a pass. It alternates such that the last pass writes to buffer 0.
 SIMT_FN u32 buffer_before(u32 passes, u32 pass) { return (passes - pass) % 2; }
 
 } // namespace simt::long_segments

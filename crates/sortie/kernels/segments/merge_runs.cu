@@ -1,18 +1,15 @@
-// Merges pairs of sorted runs of segments too long for a block.
+// Merges the sorted tiles of long segments: passes that merge pairs of runs, all in one launch. Stable.
 //
-// Contract. An instantiation is made for what is merged (segment.cuh); an argsort's places are a payload like any other.
-// Before pass p the runs have 2^p tiles; a tile is a multiple of CHUNK. As many passes as the longest segment takes, or
-// more. Zero before: `progress`. Any number of blocks. Dynamic shared memory: a Shared, and
-// with a payload CHUNK indices of 2 bytes. Cost: one read and one write of the keys and their payload a pass, and two
-// searches a chunk. Stable.
+// Compile-time parameters: segment.cuh. The indices of an argsort are a payload like any other.
 //
-// All passes are one launch, for most often there is nothing to merge, and a launch that finds nothing takes 4 microseconds.
-// Blocks take chunks in turn, pass after pass; who takes one of the next pass waits until all before it are done. Those are
-// in blocks that run already, which merge what they took first, so nobody waits for a block that cannot start.
-//
-// A block writes a chunk. Where it begins and ends in each of the two runs is where the merge of the runs crosses a
-// diagonal, which a warp finds by comparing at 32 places at a time. In the same way, by halving, each thread finds its part
-// of the chunk, which it merges in registers.
+// Method:
+// - Before pass p, a run has 2^p tiles. A tile is a multiple of CHUNK keys.
+// - Blocks take chunks of CHUNK keys of the result in order, pass after pass. A block that takes a chunk waits until
+//   all chunks of earlier passes are done. Those were taken by blocks that already run, so no block waits for one
+//   that cannot start.
+// - A warp finds where a chunk begins in the two runs, and another where it ends: where the merge path crosses a
+//   diagonal. Each thread finds its part of the chunk by binary search, and merges it in registers.
+// - One launch does all passes, because often there is nothing to merge, and an empty launch takes 4 microseconds.
 //
 // Source: Green, McColl and Bader, "GPU merge path: a GPU merging algorithm" (2012).
 #include "code.cuh"
@@ -24,33 +21,36 @@
 namespace simt::merge_runs {
 
 constexpr u32 BLOCK = 128;
-// Codes that a thread merges.
+// The number of codes that a thread merges.
 constexpr u32 MERGED = 16;
 constexpr u32 CHUNK = BLOCK * MERGED;
 
 struct Shared {
     Key codes[CHUNK];
-    // Where the chunk begins and ends in the first run.
+    // How many keys of the first run come before the start, and before the end, of the chunk.
     u64 crossings[2];
-    // Its number.
+    // The number of the chunk.
     u64 taken;
 };
-// With a payload, where each key of the chunk was among the codes comes next.
+// With a payload, the index among the codes from which each key of the chunk came follows: CHUNK indices of 2 bytes.
 static_assert(sizeof(Shared) + (WORDS > 0 ? CHUNK * sizeof(u16) : 0) == SORTIE_BLOCK_MEMORY, "as the host has it");
 
-// Chunks of all passes.
+// The number of chunks that blocks have taken, and that are done, over all passes.
 struct Progress {
     u64 taken, done;
 };
 
+// Two runs, and the chunk of their merge that a block writes.
 struct Runs {
-    // Of the two runs' keys, in the segment's arrays.
+    // The index of the first key of the first run. The second run follows it.
     u64 start;
     u64 a_count, b_count;
-    // Of the chunk, in the merge.
+    // The chunk: the keys first..last of the merged run.
     u64 first, last;
 };
 
+// Merges one chunk. All threads of the block take part. `keys_in` and `payload_in` have the runs; `keys` and
+// `payload` get the chunk, at the same indices.
 SIMT_FN void merge_chunk(const Key* keys_in, Key* keys, const Word* payload_in, Word* payload, const Runs& runs,
                          const code::Transform& transform) {
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory());
@@ -62,7 +62,7 @@ SIMT_FN void merge_chunk(const Key* keys_in, Key* keys, const Word* payload_in, 
     const Key* b = a + runs.a_count;
     auto code = [&](Key key) { return code::encode<KIND>(key, transform); };
     if (warp_rank() < 2) {
-        // How many of the keys before the diagonal are from a; of equal keys, those of a come first.
+        // Finds how many of the first `diagonal` keys of the merge come from a. Of equal keys, those of a come first.
         const u64 diagonal = warp_rank() == 0 ? runs.first : runs.last;
         const u64 crossing = search::first_of_warp(
             diagonal > runs.b_count ? diagonal - runs.b_count : 0, lesser(diagonal, runs.a_count),
@@ -73,7 +73,7 @@ SIMT_FN void merge_chunk(const Key* keys_in, Key* keys, const Word* payload_in, 
 
     const u64 a_first = crossings[0], b_first = runs.first - a_first;
     const u32 from_a = u32(crossings[1] - a_first), count = u32(runs.last - runs.first);
-    // Where a place among the codes came from.
+    // The index, from the start of the first run, of the key whose code is at index i in shared memory.
     auto source = [&](u32 i) { return i < from_a ? a_first + i : runs.a_count + b_first + (i - from_a); };
     Key read[MERGED];
     SIMT_UNROLL
@@ -121,7 +121,7 @@ SIMT_FN void merge_chunk(const Key* keys_in, Key* keys, const Word* payload_in, 
     barrier();
 }
 
-// Of the chunk of this number in a pass, unless its segment is merged by then.
+// Merges chunk `number` of a pass, unless its segment needs no such pass, or the chunk is past the end of its segment.
 SIMT_FN void merge_numbered(const Arrays& arrays, const long_segments::Segments& segments, u64 number, u32 pass,
                             const code::Transform& transform) {
     const u32 chunks_of_tile = segments.tile / CHUNK;
@@ -141,9 +141,21 @@ SIMT_FN void merge_numbered(const Arrays& arrays, const long_segments::Segments&
     merge_chunk(arrays.keys_at(from), arrays.keys_at(to), arrays.payload_at(from), arrays.payload_at(to), runs, transform);
 }
 
-// Blocks that a multiprocessor is to hold: codes of 128 bits take twice the registers.
+// The number of blocks that a multiprocessor should hold: codes of 128 bits take twice the registers.
 constexpr u32 RESIDENT_BLOCKS = sizeof(Key) > 8 ? 4 : 8;
 
+// merge_runs: merges the tiles of each segment to one run.
+// - Parameters:
+//   - `arrays`: the two buffers of keys and payloads. sort_tiles of sort_segments.cu has written the sorted tiles to
+//     the buffer that long_segments::buffer_before names.
+//   - `segments`: the long segments (long.cuh).
+//   - `passes`: at least as many as the longest segment needs.
+//   - `progress`: zero before.
+// - Launch: any number of blocks of BLOCK threads. Shared memory: Shared; with a payload, CHUNK indices of 2 bytes
+//   more.
+// - Writes: the sorted segments to buffer 0. Buffer 1 is overwritten.
+// - Cost: one read and one write of keys and payloads per pass; two searches per chunk in global memory; two global
+//   atomics per chunk, and reads of a global counter while a block waits.
 SIMT_KERNEL(BLOCK, RESIDENT_BLOCKS)
 merge_runs(Arrays arrays, long_segments::Segments segments, u32 passes, Progress* progress, code::Transform transform) {
     await_turn();
@@ -154,7 +166,7 @@ merge_runs(Arrays arrays, long_segments::Segments segments, u32 passes, Progress
     if (thread_rank() == 0) next = atomic_add(&progress->taken, 1);
     while (true) {
         if (thread_rank() == 0) {
-            // Of the passes before its own.
+            // The number of chunks of all earlier passes.
             const u64 before = next / chunks * chunks;
             if (next / chunks < passes)
                 while (atomic_load<Acquire>(&progress->done) < before) {}
@@ -163,7 +175,7 @@ merge_runs(Arrays arrays, long_segments::Segments segments, u32 passes, Progress
         barrier();
         const u64 own = *taken;
         if (own / chunks >= passes) return;
-        // Is on the way while this one is merged.
+        // The next chunk is taken now, so that the atomic overlaps the merge.
         if (thread_rank() == 0) next = atomic_add(&progress->taken, 1);
         merge_numbered(arrays, segments, own % chunks, u32(own / chunks), transform);
         barrier();

@@ -1,7 +1,11 @@
-// What is sorted: keys, perhaps with a payload, and where both come from and go to.
+// What is sorted: the keys of segments, with or without a payload, and the arrays that they are in.
 //
-// An instantiation is made for SORTIE_KEY_BYTES (1, 2, 4, 8, 16), SORTIE_KIND (code::Kind) and SORTIE_PAYLOAD_BYTES (0, 4,
-// 8, 16). With SORTIE_ARGSORT the payload is made here: 4 bytes, the place of each key in its segment.
+// Compile-time parameters:
+// - SORTIE_KEY_BYTES: 1, 2, 4, 8 or 16, the width of a key. SORTIE_KIND: code::Kind.
+// - SORTIE_PAYLOAD_BYTES: 0, 4, 8 or 16, the size of a payload.
+// - SORTIE_ARGSORT: 1 if the payload is the index of each key in its segment, 4 bytes, which the sort creates; else 0.
+//
+// Source: own.
 #pragma once
 
 #include "code.cuh"
@@ -15,35 +19,36 @@ constexpr code::Kind KIND = code::SORTIE_KIND;
 
 constexpr bool ARGSORT = SORTIE_ARGSORT != 0;
 constexpr u32 PAYLOAD_BYTES = SORTIE_PAYLOAD_BYTES;
-// A payload moves as so many words.
+// A payload moves as WORDS words.
 using Word = code::OfBytes<(PAYLOAD_BYTES < 8 ? 4 : 8)>::Type;
 constexpr u32 WORDS = PAYLOAD_BYTES / sizeof(Word);
 
-// All keys and payloads; what is not used can be anything.
+// The keys and payloads of all segments. Pointers that an instance does not use may have any value.
 struct Arrays {
-    // Before the sort.
+    // The input.
     const Key* keys_in;
     const Word* payload_in;
-    // Where they belong once they are sorted, which may be where they are; and scratch for merges.
+    // [0]: the result, which may be the input. [1]: scratch memory for merges.
     Key* keys[2];
     Word* payload[2];
 
-    // Chosen without an index, which would put the arrays in memory.
+    // Not indexed dynamically, because that would put the pointers in local memory.
     SIMT_FN Key* keys_at(u32 which) const { return which == 0 ? keys[0] : keys[1]; }
     SIMT_FN Word* payload_at(u32 which) const { return which == 0 ? payload[0] : payload[1]; }
 };
 
+// One segment, or one tile of a longer segment: `count` keys and where they go once they are sorted.
 struct Segment {
     const Key* keys;
     const Word* payload;
     Key* sorted_keys;
     Word* sorted_payload;
     u32 count;
-    // The place of its first key, which is not 0 in a tile of a longer segment.
+    // The index that an argsort writes for the first key: not 0 for a tile of a longer segment.
     u32 first_index;
 };
 
-// `count` keys from `start` on, to one of the two destinations.
+// The `count` keys from `start` on, to be sorted to buffer `to`.
 SIMT_FN Segment segment(const Arrays& arrays, u64 start, u32 count, u32 to = 0, u32 first_index = 0) {
     const u64 word = start * WORDS;
     return {arrays.keys_in + start, arrays.payload_in + word, arrays.keys_at(to) + start,

@@ -1,16 +1,18 @@
-// Sorts many segments, each by a worker of its own: a thread, part of a warp, a warp, or a block. In place.
+// Sorts many segments, each by a worker of its own: a thread, part of a warp, a warp, or a block.
 //
-// Contract. An instantiation is made for what is sorted (segment.cuh) and for a worker (worker.cuh). It sorts segments of
-// SORTIE_FULL * THREADS to ROW * THREADS keys. Cost: one read and one write of the keys, and of their payload.
-// SORTIE_SOURCE says where the segments are, and has one kernel:
-// - FIXED, sort_segments: segments of one length.
-// - TILED, sort_tiled: the same for workers of so few threads that they would read keys that lie far apart: the block
-//   copies its segments to shared memory as they lie.
-// - LISTED, sort_listed: segments between offsets, those that a list of places names for class `size`. Any number of
-//   blocks.
-// - TILES, sort_tiles: segments too long for a worker of a block, as tiles, each sorted by itself to where the first
-//   merge expects it (long.cuh). Any number of blocks. Keys go there in an argsort too.
-// Keys of up to 32 bits alone are sorted as such (keys_alone.cuh), all else by places (places.cuh).
+// Compile-time parameters:
+// - segment.cuh: what is sorted. worker.cuh: the worker.
+// - SORTIE_FULL: each segment has SORTIE_FULL * THREADS to ROW * THREADS keys.
+// - SORTIE_SOURCE: where the segments are. Each value has one kernel.
+//   - FIXED: sort_segments, segments of one length.
+//   - TILED: sort_tiled, the same for workers of few threads.
+//   - LISTED: sort_listed, segments of a class (classes.cu).
+//   - TILES: sort_tiles, the tiles of long segments (long.cuh).
+//
+// Keys of up to 32 bits without payloads are sorted by keys_alone.cuh, everything else by by_index.cuh.
+// Shared memory of each kernel: see there.
+// Cost of each kernel: one read and one write of keys and payloads.
+// Source: worker.cuh.
 #define FIXED 0
 #define TILED 1
 #define LISTED 2
@@ -24,11 +26,11 @@ namespace simt::sort_segments {
 
 using namespace worker;
 
-// Keys that each thread has in every segment, whatever its length.
+// The number of keys that each thread has in every segment, so that their loads need no check.
 constexpr u32 FULL_ROWS = SORTIE_FULL;
 constexpr bool MOVES_KEYS = !ARGSORT || SORTIE_SOURCE == TILES;
 constexpr bool BY_INDEX = sizeof(Key) > 4 || WORDS > 0;
-// Their stages leave room for no more, so each may have 128 registers.
+// With BY_INDEX, shared memory has room for no more threads, so each may have 128 registers.
 constexpr u32 RESIDENT_TILED = BY_INDEX ? RESIDENT / 2 : RESIDENT;
 
 } // namespace simt::sort_segments
@@ -43,17 +45,24 @@ namespace simt::sort_segments {
 
 #if SORTIE_SOURCE == FIXED
 
+// sort_segments: sorts segments of one length.
+// - Parameters: `arrays`. `segments` segments of `length` keys, one after the other.
+// - Launch: WORKERS segments per block of BLOCK threads.
+// - Writes: the sorted segments to arrays.keys[0] and arrays.payload[0]; in an argsort, only the payload.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 sort_segments(Arrays arrays, u64 length, u64 segments, code::Transform transform) {
     await_turn();
     const u64 index = u64(block_rank()) * WORKERS + own_worker();
-    // A worker beyond the last sorts nothing, and keeps step with its warp.
+    // A worker without a segment sorts an empty one, because all threads must reach the barriers.
     const bool live = index < segments;
     sort_segment(segment(arrays, live ? index * length : 0, live ? u32(length) : 0), transform);
 }
 
 #elif SORTIE_SOURCE == TILED
 
+// sort_tiled: the same for workers of so few threads that their own accesses would not coalesce. The block copies all
+// its segments to shared memory as one tile.
+// - Parameters, launch, writes: as sort_segments.
 SIMT_KERNEL(BLOCK, RESIDENT_TILED / BLOCK)
 sort_tiled(Arrays arrays, u64 length, u64 segments, code::Transform transform) {
     await_turn();
@@ -64,7 +73,10 @@ sort_tiled(Arrays arrays, u64 length, u64 segments, code::Transform transform) {
 
 #elif SORTIE_SOURCE == LISTED
 
-// `counts` has the segments of each class; the list has those of class 0 first, then those of class 1, and so on.
+// sort_listed: sorts the segments of class `size`.
+// - Parameters: `arrays`. `offsets`, in keys; `list` and `counts`: from classes.cu. `size`: the number of the class.
+// - Launch: any number of blocks of BLOCK threads. After list_classes.
+// - Writes: as sort_segments.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 sort_listed(Arrays arrays, const u64* offsets, const u32* list, const u32* counts, u32 size, code::Transform transform) {
     await_turn();
@@ -86,6 +98,10 @@ sort_listed(Arrays arrays, const u64* offsets, const u32* list, const u32* count
 
 #elif SORTIE_SOURCE == TILES
 
+// sort_tiles: sorts each tile of the long segments.
+// - Parameters: `arrays`. `segments`: the long segments, with tiles of at most CAPACITY keys.
+// - Launch: any number of blocks of BLOCK threads. For listed segments, after count_tiles of classes.cu.
+// - Writes: the sorted tiles, to the buffer where merge_runs expects them. Keys are written in an argsort too.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK)
 sort_tiles(Arrays arrays, long_segments::Segments segments, code::Transform transform) {
     await_turn();

@@ -1,4 +1,7 @@
-// Keys of 128 bits, which are integers, and their codes. NVRTC has a type of this width only with an option.
+// Keys of 128 bits, which are integers, and their codes.
+//
+// - NVRTC has a type of this width only with an option, so this is a struct of two words.
+// - Source: own.
 #pragma once
 
 #include "code.cuh"
@@ -40,7 +43,7 @@ template <Kind kind> SIMT_FN Wide encode(Wide bits, const Transform& t) {
     return Wide(bits.low ^ t.flip, bits.high ^ t.nans);
 }
 
-// The same exclusive-or again gives the key.
+// Decoding is the same exclusive-or again.
 template <Kind kind> SIMT_FN Wide decode(Wide code, const Transform& t) { return encode<kind>(code, t); }
 
 } // namespace code

@@ -1,16 +1,23 @@
-// A worker: the threads that sort one segment. It sorts 32-bit items that its threads hold in rows.
+// A worker: the threads that sort one segment of 32-bit items, which they hold in registers.
 //
-// Contract. An instantiation is made for workers of SORTIE_THREADS (1 to 1024, a power of two) with SORTIE_ROW items a
-// thread, and SORTIE_WORKERS workers a block, whole warps in all. Workers of more than a warp are in step with their
-// block. Shared memory: SPAN items a worker, unless it is of no more threads than SHUFFLED.
+// Compile-time parameters:
+// - SORTIE_THREADS: the threads of a worker, a power of two from 1 to 1024.
+// - SORTIE_ROW: the items of a thread.
+// - SORTIE_WORKERS: the workers of a block, which are whole warps in all. Workers of more than a warp share the
+//   barriers of their block.
 //
-// Each thread sorts a row in registers. Rows merge in pairs, pairs of pairs, and so on. A merge compares items that lie
-// many rows apart; for that, the steps between rows take items by columns: a thread loads the same place of many rows,
-// does up to five steps on them in registers, and puts them back. The first merges, of few lanes, go by shuffles.
+// Method: each thread sorts its row in registers. Then rows merge in pairs, pairs of pairs, and so on, by bitonic
+// merges whose first step compares with the mirror image, so that all items ascend and padding stays at the end.
+// - The first merges, of few lanes, use shuffles.
+// - In the others, a thread takes a column: the item at the same index of up to 32 rows. It loads the column from
+//   shared memory, does up to five steps on it in registers, and stores it.
 //
-// Source: Batcher's bitonic merge with the first step of each merge against the mirror image, so that all items
-// ascend and padding stays at the end; grouping its steps by what fits registers follows Capannini, Silvestri,
-// Baraglia and Nardini, "Sorting using bitonic network with CUDA" (2009).
+// - Preconditions: all threads of the block reach each function.
+// - Shared memory: SPAN items per worker, or none if the worker has at most SHUFFLED threads.
+// - Cost: a sorting network over each row, then log2(THREADS) merges. Between the rows of a warp, a merge in columns
+//   takes each item to shared memory and back twice; between warps, three times.
+// - Source: Batcher's bitonic merge; grouping its steps by what fits in registers follows Capannini, Silvestri,
+//   Baraglia and Nardini, "Sorting using bitonic network with CUDA" (2009).
 #pragma once
 
 #include "network.cuh"
@@ -23,18 +30,18 @@ constexpr u32 ROW = SORTIE_ROW;
 constexpr u32 WORKERS = SORTIE_WORKERS;
 constexpr u32 BLOCK = THREADS * WORKERS;
 constexpr u32 CAPACITY = THREADS * ROW;
-// Threads that a multiprocessor is to hold: 64 registers are left for each.
+// The number of threads that a multiprocessor should hold, which leaves 64 registers for each.
 constexpr u32 RESIDENT = 1024;
-// Odd, so that a column of a warp's rows lies in 32 banks.
+// The distance between rows in shared memory. It is odd, so that a column of a warp's rows lies in 32 different banks.
 constexpr u32 STRIDE = ROW | 1;
 constexpr u32 SPAN = THREADS * STRIDE;
-// Merges of up to so many lanes go by shuffles. Of four, for a warp or more: a step by columns costs half of one by
-// shuffles, but only where there are several of them to share the way to shared memory and back.
+// Merges of up to this many lanes use shuffles. For a warp or more it is four: a step in a column costs half of a
+// step by shuffles, but only if several steps share a trip to shared memory and back.
 constexpr u32 SHUFFLED = THREADS < WARP ? THREADS : 4;
-// Steps that a column takes at a time: 32 registers.
+// The number of steps on a column between load and store: a column has 2^5 items, in 32 registers.
 constexpr u32 LANE_BITS = 5;
 
-// Within the worker and within the block.
+// The rank of the thread in its worker, and of the worker in its block.
 SIMT_FN u32 own_thread() { return thread_rank() % THREADS; }
 SIMT_FN u32 own_worker() { return thread_rank() / THREADS; }
 
@@ -43,11 +50,13 @@ SIMT_FN void worker_barrier() {
     else barrier();
 }
 
-// Where the item of a place in the order is kept, among rows that begin STRIDE apart.
+// The slot of shared memory that holds the item with this index in the worker: rows are STRIDE apart.
 SIMT_FN u32 slot(u32 index) { return index + index / ROW * (STRIDE - ROW); }
 
-// The steps of a merge that compare rows 2^(LOW + BITS - 1) to 2^LOW apart, on a column of 2^BITS items; `first` is its
-// first item, `mirrored` the first of its mirror image. With MIRROR, the first step compares with that.
+// Does the steps of a merge that compare rows at distances 2^(LOW + BITS - 1) down to 2^LOW, on a column of 2^BITS
+// items.
+// - `first`: the column's first item. With MIRROR, the second half of the column begins at `mirrored` instead, as the
+//   mirror image in the row, and the first step compares mirrored.
 template <u32 BITS, u32 LOW, bool MIRROR> SIMT_FN void merge_column(u32* first, u32* mirrored) {
     constexpr u32 N = 1u << BITS;
     constexpr u32 STEP = STRIDE << LOW;
@@ -66,7 +75,7 @@ template <u32 BITS, u32 LOW, bool MIRROR> SIMT_FN void merge_column(u32* first, 
     for (u32 j = 0; j < N; ++j) (MIRROR && j >= N / 2 ? mirrored[j * STEP] : first[j * STEP]) = column[j];
 }
 
-// Columns of 2^BITS neighbouring rows, all within the own warp.
+// Merges columns of 2^BITS neighbouring rows, all of the thread's own warp.
 template <u32 BITS, bool MIRROR> SIMT_FN void merge_near(u32* items) {
     constexpr u32 COLUMNS = ROW * (WARP >> BITS);
     u32* rows = items + own_thread() / WARP * WARP * STRIDE;
@@ -79,7 +88,7 @@ template <u32 BITS, bool MIRROR> SIMT_FN void merge_near(u32* items) {
     }
 }
 
-// Columns of 2^BITS rows, one of each of as many warps, with the mirror image.
+// Merges columns of 2^BITS rows, one row of each of 2^BITS warps. The first step compares mirrored.
 template <u32 BITS> SIMT_FN void merge_far(u32* items) {
     const u32 warp = own_thread() / WARP;
     const u32 group = warp >> BITS, part = warp & ((1u << BITS) - 1);
@@ -93,7 +102,7 @@ template <u32 BITS> SIMT_FN void merge_far(u32* items) {
     }
 }
 
-// Merges until rows are in order over 2^BITS threads, and goes on to the whole worker.
+// Merges runs of 2^(BITS - 1) rows to runs of 2^BITS rows, and so on until the worker's rows are one run.
 template <u32 BITS> SIMT_FN void merge_rows(u32 (&row)[ROW], u32* items) {
     if constexpr (1u << BITS <= THREADS) {
         if constexpr (1u << BITS <= SHUFFLED) {
@@ -120,7 +129,8 @@ template <u32 BITS> SIMT_FN void merge_rows(u32 (&row)[ROW], u32* items) {
     }
 }
 
-// Sorts the items of all rows: thread t is left with the items of places t * ROW on. `items` is the worker's.
+// Sorts the items of all rows of a worker. Afterwards, thread t has the items t * ROW..(t + 1) * ROW of the order.
+// `items` is the worker's shared memory.
 SIMT_FN void sort_rows(u32 (&row)[ROW], u32* items) {
     network::sort<ROW>(row);
     merge_rows<1>(row, items);

@@ -1,24 +1,17 @@
-// Steps of an argsort of strings by groups of symbols: their alphabet, the words of the next symbols of those that still
-// tie, and which of them tie after those are sorted.
+// The steps of an argsort of strings by groups of symbols. Symbols are the byte values that occur, numbered in order.
 //
-// Contract. An instantiation is made for SORTIE_STRINGS (strings.cuh). `symbols` has the number of each byte's symbol, from 1;
-// 0 is the end of a string, so a word, of `count` symbols in base `base`, tells where strings that are as long or shorter end.
+// Method, level by level:
+// - A word holds as many of a string's next symbols as fit in 64 bits, as a number in base `base`. Symbols are
+//   numbered from 1. 0 is the end of the string, so a word also orders strings of different lengths.
+// - The words are sorted, the words of each group as a segment, with the indices of their strings.
+// - Strings with equal words tie, unless they have ended. They form the groups of the next level.
 //
-// A level has `count` items: `places` of strings, in groups that are the same up to the state's depth. `heads` marks the
-// first of each group, and `slots` says where each item belongs in the whole. At the first level all strings are one group:
-// places and heads and slots are null, and encode writes the places. Any number of blocks of BLOCK threads, but where said;
-// the kernels of a level run in this order, with a sort of each group's words after encode.
-// - find_alphabet: sets `seen`, zero before, where a byte occurs. Dynamic shared memory: Symbols.
-// - find_shared: the least of what neighbours of a group share beyond the depth, at once where that is nothing.
-// - encode: the words of what follows. Dynamic shared memory: Symbols.
-// - count_ties: of each tile the items that tie with a neighbour, and the groups that those make. Dynamic shared memory: Sums.
-// - sum_ties, of one block: sums of those, and what is left in the state. Dynamic shared memory: Sums.
-// - list_ties: writes each item's place to its slot in `out`, and what is left, the next level, with where its groups begin.
-//   Dynamic shared memory: Sums.
-// - find_longest: the longest of the groups.
-//
-// Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III:
-// groups of symbols, the longer the smaller the alphabet; many groups of strings at once.
+// - Compile-time parameter: SORTIE_STRINGS, 4, 8 or 16 (strings.cuh).
+// - Order: find_alphabet once; then for each level find_shared, encode, a sort of the words of each group,
+//   count_ties, sum_ties, list_ties, find_longest.
+// - Launch: any number of blocks of BLOCK threads, unless said otherwise. A tile is TILE items.
+// - Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014),
+//   section III: groups of symbols, the more the smaller the alphabet; many groups of strings at once.
 #include "scan.cuh"
 #include "simt.cuh"
 #include "strings.cuh"
@@ -27,20 +20,25 @@ namespace simt::strings {
 
 constexpr u32 BLOCK = 256;
 constexpr u32 WARPS = BLOCK / WARP;
-// Items of a thread that looks for ties.
+// Items of a thread that lists ties.
 constexpr u32 ROW = 8;
 constexpr u32 TILE = BLOCK * ROW;
-// Bytes that a lane compares at a time.
+// The number of bytes that a lane of find_shared compares before the lanes vote.
 constexpr u32 COMPARED = 8;
 
 struct State {
-    // Bytes that the strings of every group share, and how many more of them do.
+    // `depth`: the number of leading bytes that the strings of each group share, as earlier levels have found.
+    // `shared`: the number of further bytes that they share; all ones before find_shared.
     u64 depth, shared;
-    // What is left.
+    // What ties after this level: strings, groups, and the length of the longest group.
     u32 items, groups, longest;
     u32 padding;
 };
 
+// A level: `count` strings, in groups that are the same up to `depth` bytes. At the first level all strings are one
+// group, and the three pointers are null.
+// - `indices`: the index of each string. `slots`: the index in the result where the string at this position belongs.
+// - `heads`: 1 for the first string of each group, else 0.
 struct Level {
     u32* indices;
     const u32* slots;
@@ -48,7 +46,7 @@ struct Level {
     u32 count;
 };
 
-// How symbols become words.
+// `symbols`: for each byte value its number, from 1. `base`: the number of symbols plus 1. `count`: symbols per word.
 struct Alphabet {
     const u32* symbols;
     u32 base, count;
@@ -59,15 +57,18 @@ struct Symbols {
 };
 static_assert(BLOCK == 256, "a thread for each symbol");
 
-// Over the block, of a thread each.
+// The sums of the warps, for two scans.
 struct Sums {
     u32 items[WARPS], groups[WARPS];
 };
 
+// The index of string i of the level.
 SIMT_FN u32 index_of(const Level& level, u32 i) { return level.indices == nullptr ? i : level.indices[i]; }
 
+// Whether string i of the level is the first of its group.
 SIMT_FN bool is_head(const Level& level, u32 i) { return level.heads == nullptr ? i == 0 : level.heads[i] != 0; }
 
+// Sets seen[v] to 1 for each of the bytes from..to of a word.
 SIMT_FN void see(u32* seen, u64 bytes, u32 from, u32 to) {
     SIMT_UNROLL
     for (u32 b = 0; b < 8; ++b) {
@@ -76,13 +77,18 @@ SIMT_FN void see(u32* seen, u64 bytes, u32 from, u32 to) {
     }
 }
 
+// find_alphabet: finds which byte values occur in `count` strings.
+// - Launch: shared memory: Symbols.
+// - Before: `seen`, 256 words, is zero.
+// - Writes: seen[v] = 1 for each byte value v that occurs.
+// - Cost: one read of the strings.
 SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
     await_turn();
     u32* own = reinterpret_cast<Symbols*>(shared_memory())->numbers;
     own[thread_rank()] = 0;
     barrier();
 #if SORTIE_STRINGS == 16
-    // A warp for each, which may be long.
+    // One warp per string, because strings may be long.
     for (u64 index = u64(block_rank()) * WARPS + warp_rank(); index < count; index += u64(grid_blocks()) * WARPS) {
         const String string = strings[u32(index)];
         for (u64 from = lane() * 8; from < string.length; from += WARP * 8) {
@@ -91,7 +97,7 @@ SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
         }
     }
 #else
-    // All of them at once, which lie one after the other.
+    // The strings are consecutive, so all their bytes are read as one array.
     const u64 first = u64(block_rank()) * BLOCK + thread_rank(), step = u64(grid_blocks()) * BLOCK;
     const u8* start = strings.data + strings.entries[0];
     const u8* end = strings.data + strings.entries[count];
@@ -105,6 +111,11 @@ SIMT_KERNEL(BLOCK, 4) find_alphabet(Strings strings, u64 count, u32* seen) {
     if (own[thread_rank()] != 0) atomic_store<Relaxed>(&seen[thread_rank()], 1);
 }
 
+// find_shared: finds how many bytes after `depth` all neighbours share, in all groups.
+// - Parameters: `strings`; `level`; `state`, with `depth`. `shared` is all ones before.
+// - Launch: no shared memory. One warp per string at a time.
+// - Writes: `shared` of the state, the minimum.
+// - Cost: a read of the shared bytes. Stops early once `shared` is 0.
 SIMT_KERNEL(BLOCK, 4) find_shared(Strings strings, Level level, State* state) {
     await_turn();
     const u64 depth = state->depth;
@@ -133,6 +144,11 @@ SIMT_KERNEL(BLOCK, 4) find_shared(Strings strings, Level level, State* state) {
     }
 }
 
+// encode: makes a word of the next `alphabet.count` symbols of each string.
+// - Parameters: `strings`; `level`; `alphabet`; `state`, with `depth` and `shared`: words begin after these bytes.
+// - Launch: shared memory: Symbols. After find_shared.
+// - Writes: `words`, one per string. At the first level also `indices`: string i has index i.
+// - Cost: one read of these bytes, one write of the words.
 SIMT_KERNEL(BLOCK, 4) encode(Strings strings, Level level, u32* indices, Alphabet alphabet, const State* state, u64* words) {
     await_turn();
     u32* symbols = reinterpret_cast<Symbols*>(shared_memory())->numbers;
@@ -158,24 +174,26 @@ SIMT_KERNEL(BLOCK, 4) encode(Strings strings, Level level, u32* indices, Alphabe
     }
 }
 
-// Which of a thread's items tie, as bits: with the one before; with either neighbour, so that they are left; and of those
-// the first of each group.
+// Which of the thread's ROW items tie; bit r is item r.
+// - `with_last`: ties with the item before it. `left`: ties with either neighbour. `heads`: is the first item of a
+//   group.
 struct Ties {
     u32 with_last, left, heads;
 
-    // What is left, and its groups, in half a word each.
+    // The number of items that tie in the lower half of a word, and of groups in the upper half.
     SIMT_FN u32 counts() const { return popcount(left) | popcount(heads) << 16; }
 };
 
+// Finds the ties among the ROW items from `first` on.
 SIMT_FN Ties ties_of(const Level& level, const u64* words, u32 base, u64 first) {
     u32 ties = 0;
     u64 last = first > 0 && first < level.count ? words[first - 1] : 0;
     SIMT_UNROLL
-    // One more, which tells whether the last item is left.
+    // One item more, because the last item may tie with it.
     for (u32 r = 0; r < ROW + 1; ++r) {
         if (first + r >= level.count) break;
         const u64 word = words[first + r];
-        // Equal strings, both at their end, are in order.
+        // If the word ends in 0, both strings have ended, so they are equal and in order.
         if (word == last && !is_head(level, u32(first + r)) && word % base != 0) ties |= 1u << r;
         last = word;
     }
@@ -184,6 +202,11 @@ SIMT_FN Ties ties_of(const Level& level, const u64* words, u32 base, u64 first) 
     return {ties & own, left, left & ~ties};
 }
 
+// count_ties: counts the strings that tie, and their groups, in each tile.
+// - Parameters: `level`; `words`, one per string, sorted within each group; `base` of the alphabet.
+// - Launch: shared memory: Sums. After the sort of the words.
+// - Writes: `counts`, an entry per tile: strings in the lower half, groups in the upper half.
+// - Cost: one read of the words.
 SIMT_KERNEL(BLOCK, 4) count_ties(Level level, const u64* words, u32 base, u32* counts) {
     await_turn();
     u32* sums = reinterpret_cast<Sums*>(shared_memory())->items;
@@ -196,6 +219,12 @@ SIMT_KERNEL(BLOCK, 4) count_ties(Level level, const u64* words, u32 base, u32* c
     }
 }
 
+// sum_ties: turns the counts of the tiles into what comes before each tile, and writes the state of the next level.
+// - Parameters: `counts`: from count_ties. `tiles`: the number of tiles. `symbols`: the symbols of a word, which are
+//   the bytes that were compared.
+// - Launch: one block. Shared memory: Sums. After count_ties.
+// - Writes: `items_before` and `groups_before`, an entry per tile; `state`.
+// - Cost: a scan over the tiles.
 SIMT_KERNEL(BLOCK, 1)
 sum_ties(const u32* counts, u32 tiles, u32 symbols, u32* items_before, u32* groups_before, State* state) {
     await_turn();
@@ -218,15 +247,22 @@ sum_ties(const u32* counts, u32 tiles, u32 symbols, u32* items_before, u32* grou
     if (thread_rank() == 0) *state = {state->depth + state->shared + symbols, ~u64(0), items, groups, 0, 0};
 }
 
-// The next level, but for its words.
+// The tables of the next level, without its words.
 struct Left {
     u32* indices;
     u32* slots;
     u8* heads;
-    // Where each group begins, and the last one ends.
+    // The item at which each group begins; one entry more, with the number of items.
     u64* starts;
 };
 
+// list_ties: writes the index of each string to its slot in the result, and lists the strings that tie as the next
+// level.
+// - Parameters: `level` with the sorted indices; `words`, `base`: as above; `items_before`, `groups_before`: from
+//   sum_ties. `out`: the result.
+// - Launch: shared memory: Sums. After sum_ties.
+// - Writes: `out` (not at the first level); `left`.
+// - Cost: one read of words, indices and slots; one write of the indices and of the next level.
 SIMT_KERNEL(BLOCK, 4)
 list_ties(Level level, const u64* words, u32 base, const u32* items_before, const u32* groups_before, u32* out, Left left,
           const State* state) {
@@ -240,7 +276,7 @@ list_ties(Level level, const u64* words, u32 base, const u32* items_before, cons
         for (u32 r = 0; r < ROW && first + r < level.count; ++r) {
             const u32 index = level.indices[first + r];
             const u32 slot = level.slots == nullptr ? u32(first + r) : level.slots[first + r];
-            // At the first level the places are there.
+            // At the first level the indices are in the result already.
             if (level.slots != nullptr) out[slot] = index;
             if ((ties.left >> r & 1) == 0) continue;
             const bool head = ties.heads >> r & 1;
@@ -255,6 +291,11 @@ list_ties(Level level, const u64* words, u32 base, const u32* items_before, cons
     if (block_rank() == 0 && thread_rank() == 0) left.starts[state->groups] = state->items;
 }
 
+// find_longest: finds the length of the longest group of the next level.
+// - Parameters: `starts`: from list_ties.
+// - Launch: no shared memory. After list_ties.
+// - Writes: `longest` of the state, which is zero before.
+// - Cost: one read of `starts`, one global atomic per warp.
 SIMT_KERNEL(BLOCK, 4) find_longest(const u64* starts, State* state) {
     await_turn();
     u32 longest = 0;

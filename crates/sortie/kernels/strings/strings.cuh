@@ -1,29 +1,31 @@
-// Strings in memory, as Arrow lays them out.
+// Strings in GPU memory, as Arrow stores them.
 //
-// An instantiation is made for SORTIE_STRINGS:
-// - 4, 8: one after the other, string s is data[index[s]..index[s + 1]], with offsets of so many bytes; of bytes there are
-//   `size`.
-// - 16: views of so many bytes, with the string in them or where it is in one of the buffers; of views
-//   there are `size`.
+// Compile-time parameter SORTIE_STRINGS:
+// - 4 or 8: the width of an offset in bytes. String s is data[entries[s]..entries[s + 1]]. `size` is the length of
+//   `data` in bytes.
+// - 16: the width of a view in bytes. String s is in view entries[s] itself, or in the buffer that the view names.
+//   `data` is the table of buffers. `size` is the number of views.
+//
+// Source: own.
 #pragma once
 
 #include "simt.cuh"
 
 namespace simt {
 
-// Memory that may be read.
+// `size` bytes of memory that may be read.
 struct Readable {
     const u8* bytes;
     u64 size;
 };
 
-// A string, and the memory that it is in.
+// A string: `length` bytes, within the memory `around`.
 struct String {
     Readable around;
     const u8* bytes;
     u64 length;
 
-    // Without the first bytes, of which it has as many at least.
+    // The string without its first `depth` bytes. It has at least as many.
     SIMT_FN String without(u64 depth) const { return {around, bytes + depth, length - depth}; }
 };
 
@@ -31,7 +33,8 @@ struct String {
 
 struct alignas(16) View {
     u32 length;
-    // The string if it has no more bytes than these; else its first four, the number of its buffer, and its place there.
+    // The bytes of a string of up to 12. For a longer one: its first four bytes, the number of its buffer, its offset
+    // there.
     u32 rest[3];
 };
 
@@ -69,7 +72,7 @@ struct Strings {
 
 #endif
 
-// Bytes one after the other, eight at a time, from words as they lie in memory: each byte by itself would take as long.
+// Reads the bytes of a string eight at a time, by aligned loads: a load of one byte takes as long as a load of eight.
 class Bytes {
 public:
     SIMT_FN explicit Bytes(const String& string)
@@ -78,7 +81,7 @@ public:
         word = aligned(around, at);
     }
 
-    // The next eight, the first of them lowest; anything where the bytes have an end.
+    // The next eight bytes, the first of them in the lowest bits. Beyond the end of the string, bytes have any value.
     SIMT_FN u64 next() {
         at += 8;
         const u64 low = word;
@@ -86,7 +89,7 @@ public:
         return shift == 0 ? low : low >> 8 * shift | word << (64 - 8 * shift);
     }
 
-    // Eight from an aligned place on.
+    // The eight bytes from an aligned address on. Bytes outside of `around` are 0.
     SIMT_FN static u64 aligned(const Readable& around, const u8* from) {
         const u8* end = around.bytes + around.size;
         if (from >= around.bytes && from + 8 <= end) return *reinterpret_cast<const u64*>(from);
@@ -98,9 +101,9 @@ public:
 
 private:
     Readable around;
-    // Where the last word was.
+    // The address of `word`.
     const u8* at;
-    // Bytes of it that come before the next.
+    // The number of bytes of `word` that have been read, or are before the string.
     u32 shift;
     u64 word;
 };
