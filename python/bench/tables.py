@@ -88,7 +88,7 @@ def on_gpus():
     return HEAD + "".join([
         line(f"`float32`, 2^28 in place: {'; '.join(inputs)}", "`torch.sort`", *(row["torch.sort"] / row["sortie"] for row in sorts)),
         line("the same", "`cupy.sort`", *(row["cupy.sort"] / row["sortie"] for row in sorts)),
-        f"| its memory beside the input, {memory['sortie']:.2f} times the input | `torch.sort` | {memory['torch.sort'] / memory['sortie']:.1f} times less |\n",
+        f"| its memory in addition to the input, {memory['sortie']:.2f}x the input | `torch.sort` | {memory['torch.sort'] / memory['sortie']:.1f}x less |\n",
         line("200,000 rows of 1000 `float32`, in place", "`torch.sort`", matrix["torch.sort"] / matrix["sortie.sort_inplace"]),
         f"| argsort of `float32`, 2^12 to 2^28, indices of 64 bits | `torch.argsort` | {range_of(argsorts)} |\n",
         f"| the same, a call and its wait | `torch.argsort` | {range_of(calls)} |\n",

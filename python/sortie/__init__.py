@@ -1,4 +1,4 @@
-"""Sorts NumPy arrays, Arrow data and tables, by all cores and in little memory.
+"""Sorts NumPy arrays, Arrow data and tables on all cores, in little memory.
 
 The guide is docs/python.md in the repository, https://github.com/sortie-sort/sortie.
 """

@@ -13,18 +13,18 @@ use crate::input::Keys;
 use crate::options::{Count, Each, Given};
 use crate::tensor;
 
-/// Returns the indices that sort by several keys, as a NumPy array, or a tensor if the last key is one. As in
-/// ``np.lexsort``, the last key is the most significant.
+/// Returns the indices that sort by several keys: a tensor if the last key is one, otherwise a NumPy array. As in ``np.lexsort``,
+/// the last key is the most significant.
 ///
 /// keys
-///     A sequence of keys of one shape: NumPy arrays, tensors, Arrow arrays, or series of pandas or polars. Of a two-dimensional array,
-///     each row is a key.
+///     A sequence of keys of one shape: NumPy arrays, tensors, Arrow arrays, or series of pandas or polars. In a two-dimensional
+///     array, each row is a key.
 /// axis
 ///     The axis along which to sort.
 /// descending
-///     Whether the largest comes first, for all keys or for each.
+///     Whether the largest comes first: one value for all keys, or a list with one for each.
 /// nulls
-///     ``"last"`` or ``"first"``, in both directions, for all keys or for each.
+///     ``"last"`` or ``"first"``, in both directions: one value for all keys, or a list with one for each.
 ///
 /// Takes the other arguments of :func:`argsort`, and raises as it does.
 ///

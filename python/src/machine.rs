@@ -15,13 +15,13 @@ use crate::input::{Input, Keys, not_on_gpu};
 use crate::kind::{self, Kind};
 use crate::options::{Count, Given};
 
-/// The engines of this machine: a dictionary for the CPU, and one for each GPU.
+/// The engines of this machine: a list with a dictionary for the CPU, and one for each GPU.
 ///
-/// ``engine`` is what the argument ``engine`` of other functions takes. The CPU has ``threads``; a GPU has ``name``,
-/// ``compute_capability``, ``memory`` and ``free`` in bytes. Without a working driver, there is only the CPU. A call with
-/// ``engine="cuda"`` then says what is missing.
+/// ``engine`` is the value for the argument ``engine`` of other functions. The CPU also has ``threads``; a GPU has ``name``,
+/// ``compute_capability``, and ``memory`` and ``free`` in bytes. Without a working driver, the list has only the CPU, and the error
+/// of a call with ``engine="cuda"`` says what is missing.
 ///
-/// Raises ``RuntimeError`` if a GPU is there and does not work.
+/// Raises ``RuntimeError`` if a GPU does not work.
 ///
 /// >>> import sortie
 /// >>> sortie.devices()[0]["engine"]
@@ -46,7 +46,8 @@ pub fn devices(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     Ok(all)
 }
 
-/// Describes how an array would be sorted, and why: engine, algorithm, scratch memory and predicted times. Sorts nothing.
+/// Returns a text that says how an array would be sorted, and why: engine, algorithm, scratch memory and predicted times. Does not
+/// sort.
 ///
 /// operation
 ///     ``"sort"``, ``"argsort"`` or ``"pairs"``, with values of ``value_bytes`` each.

@@ -26,16 +26,17 @@ use crate::{arrow, table, tensor};
 /// Keys that are compared with their neighbours at a time.
 const STRETCH: usize = 1 << 13;
 
-/// Merges sorted arrays or tables into one. Of equal elements, those of earlier arrays come first.
+/// Merges sorted arrays or tables into one. If elements are equal, those of earlier arrays come first.
 ///
 /// arrays
-///     A sequence of one-dimensional arrays of one type and one library: NumPy arrays, tensors, Arrow arrays, series of pandas or polars,
-///     indices or extension arrays of pandas; or of tables, as :func:`sort_by` takes them.
+///     A sequence of arrays of one dimension, one type and one library: NumPy arrays, tensors, Arrow arrays, series of pandas or
+///     polars, or indices or extension arrays of pandas. Or a sequence of tables, as :func:`sort_by` takes them.
 /// by
-///     For tables: the name of a column, or a list of names. ``descending`` and ``nulls`` are then for all columns or for each.
+///     For tables: the name of a column, or a list of names. ``descending`` and ``nulls`` may then be lists with one value for
+///     each column.
 ///
-/// The arrays are copied to the result, which is then sorted: the library finds the sorted runs, and merges them where that is
-/// faster than a sort. Takes the other arguments of :func:`sort`, and raises as it does; ``ValueError`` if an array is not sorted.
+/// The arrays are copied to the result, which is then sorted. The sort finds the sorted runs, and merges them if that is faster.
+/// Takes the other arguments of :func:`sort`, and raises as it does, and ``ValueError`` if an array is not sorted.
 ///
 /// >>> import numpy as np, sortie
 /// >>> sortie.merge([np.array([1, 4]), np.array([2, 3, 9])])
@@ -182,10 +183,10 @@ fn of_types(one: &impl Display, other: &impl Display) -> PyErr {
     PyTypeError::new_err(format!("arrays of {one} and {other} cannot be merged; convert them to one type"))
 }
 
-/// Whether an array is sorted along an axis: all rows of it, if it has several.
+/// Whether an array is sorted along an axis. If it has several rows, all of them must be sorted.
 ///
-/// ``a`` is what :func:`sort` takes. ``axis=None`` flattens the array. Numbers are looked at once. For other types, the indices
-/// of a sort are compared with their order. Takes the other arguments of :func:`sort`, and raises as it does.
+/// ``a`` is what :func:`sort` takes. ``axis=None`` flattens the array. Numbers are read once. Other types are argsorted, and the
+/// array is sorted if the indices ascend. Takes the other arguments of :func:`sort`, and raises as it does.
 ///
 /// >>> import numpy as np, sortie
 /// >>> sortie.is_sorted(np.array([1.0, 2.0, np.nan]))

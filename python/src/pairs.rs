@@ -21,10 +21,15 @@ use crate::{along, tensor};
 
 /// Sorts keys, and moves the rows of each value array with them. Returns sorted copies, the keys first.
 ///
-/// ``keys`` has one dimension. Each of ``values`` has as many rows, in any number of dimensions, and any type, Python objects
-/// included. Tensors, Arrow arrays, series, and indices and extension arrays of pandas stay what they are; nulls go last. Stable,
-/// unless ``stable=False``. One array of values without gaps moves with its keys; for several arrays, the indices of the keys
-/// are sorted. Takes the other arguments of :func:`sort`, and raises as it does.
+/// keys
+///     An array of one dimension, of any kind that :func:`sort` takes. Nulls go last.
+/// values
+///     Arrays with as many rows as there are keys, in any number of dimensions and of any type, including Python objects.
+///
+/// The sort is stable, unless you give ``stable=False``. Each result has the type of its argument. One array of values without gaps
+/// moves with its keys. For several arrays, the indices of the keys are sorted, and each array is gathered by them.
+///
+/// Takes the other arguments of :func:`sort`, and raises as it does.
 ///
 /// >>> import numpy as np, sortie
 /// >>> sortie.sort_pairs(np.array([2, 1, 2]), np.array(["b", "a", "c"]))

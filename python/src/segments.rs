@@ -26,9 +26,9 @@ use crate::tensor;
 /// lengths
 ///     The length of all segments, or an array with the length of each.
 /// offsets
-///     Where segments begin and end: segment ``i`` is ``a[offsets[i]:offsets[i + 1]]``. Elements outside of all stay.
+///     Where segments begin and end: segment ``i`` is ``a[offsets[i]:offsets[i + 1]]``. Elements outside of all segments stay.
 ///
-/// Takes either ``lengths`` or ``offsets``, and the other arguments of :func:`sort`. ``out=a`` sorts in place. Raises as
+/// Give either ``lengths`` or ``offsets``. Takes the other arguments of :func:`sort`; ``out=a`` sorts in place. Raises as
 /// :func:`sort`, and ``ValueError`` if the segments do not fit the array.
 ///
 /// >>> import numpy as np, sortie
@@ -99,10 +99,11 @@ fn sort_on_gpu<'py>(
     }
 }
 
-/// Returns the indices that sort each segment of a one-dimensional array, counted from its start. They are 0 for elements
-/// outside of all segments.
+/// Returns the indices that sort each segment of a one-dimensional array. They count from the start of the segment, and are 0 for
+/// elements outside of all segments.
 ///
-/// Takes the arguments of :func:`sort_segments`, and ``dtype`` as :func:`argsort`. Stable, unless ``stable=False``.
+/// Takes the arguments of :func:`sort_segments`, and ``dtype`` as :func:`argsort`. The sort is stable, unless you give
+/// ``stable=False``.
 ///
 /// >>> import numpy as np, sortie
 /// >>> sortie.argsort_segments(np.array([3, 1, 2, 9, 8, 7]), lengths=3)

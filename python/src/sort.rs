@@ -18,22 +18,26 @@ use crate::{along, arrow, columns, tensor};
 
 /// Returns a sorted copy.
 ///
-/// ``a`` is a NumPy array or what NumPy makes one of, an Arrow array, a series of pandas or polars, or an index or extension array
-/// of pandas. Arrow arrays of pyarrow, series and what pandas has stay what they are; other Arrow data becomes an object with the
-/// Arrow PyCapsule interface. If offsets of 32 bits do not suffice for the result, it is in several chunks.
-/// Tensors of torch in host memory are read where they lie, and the result is a tensor.
-/// Arrays of torch, CuPy, Numba and JAX on a GPU are sorted there, and the call does not wait.
+/// a
+///     One of these:
 ///
+///     - A NumPy array, or anything that ``np.asarray`` accepts.
+///     - An Arrow array, a series of pandas or polars, or an index or extension array of pandas. The result has the type of the
+///       argument. For other Arrow data, it is an object with the Arrow PyCapsule interface. It has several chunks if its text or
+///       lists are too long for 32-bit offsets.
+///     - A tensor of torch in host memory. It is not copied before the sort, and the result is a tensor.
+///     - An array of torch, CuPy, Numba or JAX in GPU memory. It is sorted on that GPU. Except for JAX, the call does not wait until
+///       the sort is done.
 /// axis
 ///     The axis along which to sort. ``None`` flattens the array.
 /// descending
-///     Whether the largest comes first.
+///     Whether the largest element comes first.
 /// stable
 ///     ``True`` gives the result of ``np.sort(kind="stable")`` bit for bit: zeros of both signs and NaNs keep their order.
 /// nans
-///     ``"last"`` or ``"first"``, in both directions, also within lists and structs. NaT counts as NaN.
+///     ``"last"`` or ``"first"``: where NaN and NaT go, in both directions, also within lists and structs.
 /// nulls
-///     ``"last"`` or ``"first"``, in both directions, also within lists and structs, for Arrow data and what pandas calls NA.
+///     ``"last"`` or ``"first"``: where nulls of Arrow data and NA of pandas go, in both directions, also within lists and structs.
 ///     NumPy arrays have no nulls.
 /// order
 ///     ``"numpy"``: -0.0 equals 0.0, and all NaNs are equal. ``"total"``: -0.0 before 0.0, NaNs by their bits. ``"arrow"``: the
@@ -41,15 +45,18 @@ use crate::{along, arrow, columns, tensor};
 /// out
 ///     An array of the same shape and type for the result. With ``memory_limit``, the result is made in scratch memory first.
 /// threads
-///     How many threads may work, at most 4 for each core. By default as many as there are cores, from 65,536 elements on.
+///     The number of threads, at most 4 for each core. By default one for each core; a sort of fewer than 65,536 elements uses one.
 /// memory_limit
 ///     The most scratch memory in bytes. It counts copies and keys, but not the result.
 /// engine
-///     ``"auto"`` or ``"cpu"``; ``"cuda"``, ``"cuda:1"`` or ``"hybrid"`` copy the array to a GPU and back.
+///     ``"auto"`` or ``"cpu"``: the CPU. ``"cuda"``, ``"cuda:1"`` or ``"hybrid"``: the array is copied to a GPU and back.
 ///
-/// Raises ``TypeError`` for types that have no order here, and says what to convert them to; ``ValueError`` for arguments that
-/// do not fit; ``MemoryError`` if the limit or the system does not allow the scratch memory; ``RuntimeError`` if a GPU is not
-/// available or fails.
+/// Raises
+///
+/// - ``TypeError`` for a type that has no order. The message says what to convert it to.
+/// - ``ValueError`` for arguments that do not fit each other.
+/// - ``MemoryError`` if ``memory_limit`` or the system does not allow the scratch memory.
+/// - ``RuntimeError`` if a GPU is not available or fails.
 ///
 /// >>> import numpy as np, sortie
 /// >>> sortie.sort(np.array([3.0, np.nan, 1.0]))
@@ -112,13 +119,16 @@ pub fn sort<'py>(
     tensor::returned(a, sorted)
 }
 
-/// Sorts an array in place, without a copy of it if it lies in memory without gaps: a NumPy array, a tensor of torch, or an array
-/// of CuPy or Numba.
+/// Sorts a NumPy array, a tensor of torch, or an array of CuPy or Numba in place.
 ///
-/// Takes the arguments of :func:`sort`, apart from ``out`` and ``axis=None``. An array with gaps, or in the byte order of other
-/// machines, is copied in blocks of 1 MiB for each thread, at most 32 MiB, or of one row along the axis. Complex numbers, strings
-/// and structured types take a copy of such a block and their keys. The array must not be read or written by other threads until
-/// the call returns.
+/// Takes the arguments of :func:`sort`, except ``out`` and ``axis=None``. What is copied depends on the array:
+///
+/// - Numbers without gaps in memory: nothing.
+/// - An array with gaps, or in the byte order of other machines: one block of 1 MiB at a time for each thread, at most 32 MiB in
+///   all. A row along the axis that is longer than a block is copied whole.
+/// - Complex numbers, strings and structured types: such a block, and its keys.
+///
+/// Do not read or write the array in other threads until the call returns.
 ///
 /// Raises as :func:`sort`, and ``ValueError`` if the array is read-only.
 ///
@@ -184,9 +194,10 @@ fn sort_to(
     }
 }
 
-/// Returns the indices that sort an array, as a NumPy array, or a tensor if it is one. Stable, unless ``stable=False``.
+/// Returns the indices that sort an array: a tensor for a tensor, otherwise a NumPy array. The sort is stable, unless you give
+/// ``stable=False``.
 ///
-/// Takes the arguments of :func:`sort`, apart from ``out``.
+/// Takes the arguments of :func:`sort`, except ``out``, and:
 ///
 /// dtype
 ///     The type of the indices: ``np.int64`` by default, or ``np.int32`` or ``np.uint32``, which take half the memory.

@@ -29,18 +29,19 @@ use crate::tensor;
 /// Returns a table whose rows are sorted by columns, the first of which is the most significant.
 ///
 /// table
-///     A DataFrame of pandas or polars, a table of pyarrow, anything else with the Arrow PyCapsule interface, a structured
-///     NumPy array, or a dictionary of columns. The result is of the same kind; other Arrow data becomes an object with the
-///     interface.
+///     A DataFrame of pandas or polars, a table of pyarrow, any other object with the Arrow PyCapsule interface, a structured
+///     NumPy array, or a dictionary of columns. The result has the type of the argument. For other Arrow data, it is an object
+///     with the interface. A table has at most 2**32 - 1 rows.
 /// by
-///     The name of a column, or a list of names. Names need not be strings; those of these columns must differ.
+///     The name of a column, or a list of names. Names need not be strings. You cannot sort by a name that two columns share.
 /// descending
-///     Whether the largest comes first, for all columns or for each.
+///     Whether the largest comes first: one value for all columns, or a list with one for each.
 /// nulls
-///     ``"last"`` or ``"first"``, in both directions, for all columns or for each. NaNs go where ``nans`` says.
+///     ``"last"`` or ``"first"``, in both directions: one value for all columns, or a list with one for each. NaNs go where
+///     ``nans`` says.
 ///
-/// Stable, unless ``stable=False``. Takes the other arguments of :func:`sort`, and raises as it does; ``KeyError`` for a column
-/// that does not exist. At most 2**32 - 1 rows.
+/// The sort is stable, unless you give ``stable=False``. Takes the other arguments of :func:`sort`, and raises as it does, and
+/// ``KeyError`` for a column that does not exist.
 ///
 /// >>> import numpy as np, sortie
 /// >>> table = {"city": np.array(["Bonn", "Bern", "Bern"]), "age": np.array([3, 4, 5])}

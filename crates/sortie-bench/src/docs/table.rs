@@ -1,8 +1,7 @@
-//! A table of `docs/benchmarks.md`: the rows of a run, grouped by label, with the targets of `bars.rs`.
+//! A table of `docs/benchmarks.md`: the rows of a run, grouped by label.
 
 use super::run;
 use crate::Result;
-use crate::bars::{bars, least_rate};
 use crate::grid::geometric_mean;
 use crate::report::Row;
 use crate::report::plot::number;
@@ -71,20 +70,14 @@ impl Column {
     fn cell(&self, line: &[&Row]) -> Option<String> {
         let rows = || line.iter().filter(|row| row.contender == self.contender && (self.of)(row));
         let row = rows().next()?;
-        let (text, asked) = match self.value {
-            Value::Rate => (number(row.rate / 1e9), least_rate(row).map(|rate| rate / 1e9)),
-            Value::Over(peers) => {
-                let ratio = geometric_mean(rows().filter_map(|row| over(row, peers, line)))?;
-                let bars = bars(row);
-                let bar = bars.iter().find(|bar| peers == [bar.against]);
-                (number(ratio), bar.map(|bar| bar.asked))
-            }
+        match self.value {
+            Value::Rate => Some(number(row.rate / 1e9)),
+            Value::Over(peers) => geometric_mean(rows().filter_map(|row| over(row, peers, line))).map(number),
             Value::Told(before, after) => {
                 let (_, told) = row.includes.rsplit_once(before)?;
-                (told.split_once(after)?.0.to_string(), None)
+                Some(told.split_once(after)?.0.to_string())
             }
-        };
-        Some(text + &asked.map_or(String::new(), |asked| format!(" (asked {asked})")))
+        }
     }
 }
 
@@ -161,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_have_ratios_rates_and_what_is_asked() {
+    fn cells_have_ratios_rates_and_what_is_told() {
         let rows = [
             row("u32", 10_000_000, "std", 36.0),
             row("u32", 10_000_000, "sortie", 10.0),
@@ -173,7 +166,7 @@ mod tests {
         let expected = "\
             | keys | over std | over the best | peer | memory |\n\
             |---|---|---|---|---|\n\
-            | u32 | 3.60 (asked 4.3) | 2.00 | 0.50 | 5 |\n\
+            | u32 | 3.60 | 2.00 | 0.50 | 5 |\n\
             | f32 | 0.50 | 0.50 |  | 5 |\n\
             \n\
             Run [2026-01-02-test](../crates/sortie-bench/runs/2026-01-02-test.jsonl), a CPU, 2026-01-02.\n";

@@ -175,8 +175,8 @@ pub const TABLES: &[Table] = &[
         name: "large-means",
         run: "2026-11-25-grid-h200",
         of: |row| mean(row).is_some(),
-        head: "arrays, and the mean asked for",
-        label: |row| mean(row).unwrap_or_default(),
+        head: "arrays",
+        label: |row| mean(row).unwrap_or_default().into(),
         columns: &[Column::over("geometric mean over the best peer", "sortie", ON_GPUS)],
     },
     Table {
@@ -370,11 +370,11 @@ fn is_array(row: &Row) -> bool {
 }
 
 /// The mean of `GRID_MEANS` that a row belongs to.
-fn mean(row: &Row) -> Option<String> {
+fn mean(row: &Row) -> Option<&'static str> {
     let Facts { work, key, n, distribution, .. } = row.facts;
     let easy = Shape::ALL.iter().any(|shape| shape.name() == distribution && shape.is_easy());
     let mean = GRID_MEANS.iter().find(|mean| mean.works.contains(&work) && mean.key == key)?;
-    (n >= GRID_MEANS_FROM && !easy).then(|| format!("{} (asked {})", mean.name, mean.asked))
+    (n >= GRID_MEANS_FROM && !easy).then_some(mean.name)
 }
 
 /// The label of an array or of segments.

@@ -9,15 +9,15 @@ use super::values::count;
 use super::{MemorySize, StatsFormat, path, threads};
 
 const BUILD_AFTER_HELP: &str = "\
-The name of a file tells its format. A .jsonl or .ndjson file has one document per line, an object with id and text. A .md, \
-.markdown, .html, .htm, .xhtml, .txt or .text file is one document. A further ending .gz, .bgz, .zst, .xz, .bz2 or .lz4 means \
-compressed. In a folder, other files are passed over unless --ext or --all-text adds them, and so are hidden files, hidden folders \
-and links to folders. A file with another ending that is itself an input is read as plain text. Each file is indexed once, however \
-many names and links lead to it.
+The ending of a file's name says its format. A .jsonl or .ndjson file has one document per line, an object with id and text. A .md, \
+.markdown, .html, .htm, .xhtml, .txt or .text file is one document. A further ending .gz, .bgz, .zst, .xz, .bz2 or .lz4 means that \
+it is compressed. In a folder, hidden files, hidden folders and links to folders are passed over. So are files with other endings, \
+unless --ext or --all-text adds them. If such a file is itself an input, it is read as plain text. Each file is indexed once, \
+however many names and links lead to it.
 
 Words are those of Unicode (UAX #29) in normal form (NFKC), case-folded. Full stops and colons between letters separate words, so \
-that path finds os.path. Words such as 3.14, v1.2.3, U.S.A., don't and foo_bar stay whole. Words over 255 bytes are left out. The \
-pipeline, memory and number of threads do not affect the index.
+a search for path finds os.path. Words such as 3.14, v1.2.3, U.S.A., don't and foo_bar stay whole. Words over 255 bytes are left \
+out. The index does not depend on the pipeline, the memory or the number of threads.
 
 The last line on standard error says what was indexed, skipped and passed over. A document is skipped if its content is defective \
 (not UTF-8, not JSON, damaged compressed data) or its file has disappeared. Any other error ends the build.

@@ -75,7 +75,7 @@ pub enum OtherCommand {
         #[arg(long, value_name = "ENGINE", default_value = "hybrid")]
         engine: sortie::Engine,
 
-        /// Use N CPU threads beside the GPU; by default one for each core
+        /// Use N CPU threads together with the GPU; by default one for each core
         #[arg(long, value_name = "N", value_parser = threads)]
         parallel: Option<NonZeroUsize>,
     },

@@ -66,43 +66,42 @@ impl Arguments for SortOptions {
     const ABOUT: &'static str = "Sort lines of text as GNU sort does in the C locale, arrays (--type, or a .npy file), or records (--format)";
     const USAGE: &'static str = "sortie sort [OPTION]... [FILE]...";
     const AFTER_HELP: &'static str = "\
-A key is F[.C][OPTS][,F[.C][OPTS]]: from character C of field F to the second position, or to the end of the \
-line without one. Both count from 1; a second C of 0 or none means the field's last character. OPTS are letters of \
-[bdfghiMnRrV], which replace the ordering options for that key. Without -t a field starts where a blank follows a \
-non-blank, so it begins with its blanks. Lines whose keys are equal are ordered by all their bytes, unless -s or -u \
-is given.
+A key is F[.C][OPTS][,F[.C][OPTS]]. It goes from character C of field F to the second position, or to the end of the line if \
+there is none. F and C count from 1. If the second C is 0 or missing, the key ends with the last character of its field. OPTS are \
+letters of [bdfghiMnRrV], which replace the ordering options for that key. Without -t, a field starts where a blank follows a \
+non-blank, so it begins with its blanks. Lines with equal keys are ordered by all their bytes, unless -s or -u is given.
 
 SIZE may end in % of memory, b for bytes, or K (the default), M, G, T, P, E. Input that does not fit is sorted through \
-temporary files. That includes an array that is sorted as a whole. Along an axis, an array is sorted in memory, and SIZE \
-limits what that takes beyond the array itself.
+temporary files. An array that is sorted along an axis must fit in memory; SIZE then limits only the memory beyond the array \
+itself.
 
-Input that is compressed with gzip, BGZF, zstd, xz, bzip2 or lz4 is recognised by its first bytes, and decompressed. Other \
-binary formats, such as BAM, Parquet, Arrow, zip and tar, are recognised and refused, unless --text is given. A file of raw numbers or of records of one length must also have a name that ends in .gz, .bgz, .zst, .xz, .bz2 or .lz4. Each such input \
-may take up to 130 MiB beyond SIZE while it is read, and compressing the output up to 20 MiB for each thread.
+Input that is compressed with gzip, BGZF, zstd, xz, bzip2 or lz4 is recognised by its first bytes, and decompressed. A file of raw \
+numbers or of records of one length is decompressed only if its name also ends in .gz, .bgz, .zst, .xz, .bz2 or .lz4. Other binary \
+formats, such as BAM, Parquet, Arrow, zip and tar, are recognised and refused, unless --text is given. Beyond SIZE, each \
+compressed input may take up to 130 MiB while it is read, and a compressed output up to 20 MiB for each thread.
 
 -o FILE replaces a file once the result is complete. The new file has the old one's owner, mode, access control list and \
-other extended attributes. A file for which that is not permitted, which has several names, or on which another is mounted \
-is overwritten instead. Until that is done, the complete result is in a file .sortie-* in the same folder, or in the folder \
+other extended attributes. If these may not be set, if the file has several names, or if something is mounted on it, the file is \
+overwritten instead. Until that is done, the complete result is in a file .sortie-* in the same folder, or in the folder \
 of -T. As with GNU sort, the result is not synced to the disk; sync FILE does that.
 
 An array is sorted from the smallest element to the largest, -0.0 before 0.0. NaNs come last, even with --descending. \
 --argsort writes u64 for a raw array. For a .npy file it writes int64, and -0.0 and 0.0 count as equal, as in NumPy.
 
-FASTA and FASTQ records keep every byte; only a missing last line end is added. With --by sequence or name they compare by \
-bytes, capitals before small letters. A sequence is compared without its line ends, and may have only letters, *, - and '.'. \
-A name is the text after > or @ up to a blank. Records with equal keys stay in their input order. A FASTQ record must have \
-four lines. Output that is compressed with gzip is in blocks (BGZF). Input larger than -S is sorted through temporary files. \
-A record that takes more than about a seventh of -S, or a fourteenth in FASTA by sequence, may be refused. Other options \
-that --format allows: -c, -C, -o, -r, -s, -u, --compress, --files0-from, --batch-size, --compress-program and those for \
-resources.
+FASTA and FASTQ records keep every byte; only a missing last line end is added. With --by sequence or name, records are \
+compared by their bytes, capitals before small letters. A sequence is compared without its line ends, and may have only letters, \
+*, - and '.'. A name is the text after > or @ up to a blank. Records with equal keys stay in their input order. A FASTQ record \
+must have four lines. Output that is compressed with gzip is in blocks (BGZF). A record that takes more than about a seventh of \
+-S, or a fourteenth in FASTA by sequence, may be refused. Other options that --format allows: -c, -C, -o, -r, -s, -u, --compress, \
+--files0-from, --batch-size, --compress-program and those for resources.
 
 With --record-size N, a file consists of records of N bytes each and nothing else. A key A..B is the bytes from A, counted \
-from 0, up to but not including B. Earlier keys take precedence; without a key, whole records compare. Records with equal \
-keys stay in their input order. Input larger than -S is sorted through temporary files. Other options that --record-size \
-allows: -c, -C, -o, -r, -s, -u, --compress, --files0-from, --batch-size, --compress-program and those for resources.
+from 0, up to but not including B. Earlier keys take precedence. Without a key, whole records are compared. Records with equal \
+keys stay in their input order. Other options that --record-size allows: -c, -C, -o, -r, -s, -u, --compress, --files0-from, \
+--batch-size, --compress-program and those for resources.
 
-Order is that of the C locale: bytes, ASCII letters, '.' as the decimal point, English months. Collation by other \
-locales is out of scope, and LC_ALL, LC_COLLATE and LANG are not read.
+Lines are ordered as in the C locale: by bytes, with ASCII letters, '.' as the decimal point, and English months. There is no \
+other collation: LC_ALL, LC_COLLATE and LANG are not read.
 
 Examples:
   sortie sort names.txt -o names.txt        a file in place
@@ -120,10 +119,10 @@ Examples:
 
 Options are read as GNU sort 9.1 reads them. An abbreviation that GNU sort takes means the same here. Options may follow \
 files, unless POSIXLY_CORRECT is set. Keys may have the obsolete form +F1[.C1][OPTS] [-F2[.C2][OPTS]], which counts from 0. \
-Where _POSIX2_VERSION is from 200112 to 200808, +F1 alone is a file name. -y is accepted and ignored.
+If _POSIX2_VERSION is from 200112 to 200808, +F1 without -F2 is a file name. -y is accepted and ignored.
 
 Exit status: 0 on success; 1 if -c or -C finds disorder, or if --sort or --check has an unknown word; 2 on any other error. \
-If the reader of the output goes away, SIGPIPE ends the program; if SIGPIPE is ignored, the status is 2.";
+If the reader of a pipe closes it, SIGPIPE ends the program; if SIGPIPE is ignored, the status is 2.";
     const OPERAND: Operand = Operand {
         name: "FILE",
         help: "The input, sorted as a whole; standard input if there is no FILE, or for `-`",
