@@ -104,7 +104,11 @@ pub(crate) fn has_equal_codes<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> b
 
 /// Codes at equal distances.
 fn sample<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> [B; PIVOT_OF] {
-    std::array::from_fn(|i| code((i as u64 * n as u64 / PIVOT_OF as u64) as usize))
+    let mut sample = [B::ZERO; PIVOT_OF];
+    for (i, slot) in sample.iter_mut().enumerate() {
+        *slot = code((i as u64 * n as u64 / PIVOT_OF as u64) as usize);
+    }
+    sample
 }
 
 /// The number of equal pairs in a sample. Stops counting at [`FEW_CODES`].

@@ -25,6 +25,20 @@ pub(crate) fn sort<T: Send>(
     Ok(report)
 }
 
+/// [`sort`] by the way [`CpuWay::Merge`]. A function of its own, so that no unstable sort is compiled for it.
+pub(crate) fn merge<T: Send>(
+    v: &mut [T],
+    compare: impl Fn(&T, &T) -> Ordering + Sync,
+    job: &Job,
+) -> Result<Report, Error> {
+    let bytes = size_of_val(v);
+    let (_, mut report) = check(bytes, job)?;
+    report.phase("finish", bytes, bytes, || {
+        if job.budget.threads > 1 { v.par_sort_by(compare) } else { v.sort_by(compare) }
+    });
+    Ok(report)
+}
+
 /// Whether items are sorted stably, and a report with the scratch memory for `bytes` bytes of them; or an error if the job does
 /// not allow that much.
 pub(crate) fn check(bytes: usize, job: &Job) -> Result<(bool, Report), Error> {

@@ -3,6 +3,11 @@
 use crate::cpu::tuning::COUNT_16_FROM;
 use crate::key::{Bits, Transform};
 
+/// Whether keys of this type may be counted. Used as a constant, so that nothing here is compiled for wider keys.
+pub(crate) const fn are_narrow<B: Bits>() -> bool {
+    B::WIDTH <= u16::BITS
+}
+
 /// Whether `n` such keys should be sorted by counting.
 pub(crate) fn applies<B: Bits>(n: usize) -> bool {
     match B::WIDTH {
@@ -36,7 +41,7 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
             wide.get_or_insert_with(|| vec![0; codes]);
         }
         // Choosing the transform once, here, avoids a choice for every key.
-        if transform.is_integer() {
+        if const { B::OF_INTEGERS } || transform.is_integer() {
             count(part, &mut counts, |key| transform.encode_integer(key));
         } else {
             count(part, &mut counts, |key| transform.encode(key));
@@ -60,7 +65,7 @@ pub(crate) fn sort<B: Bits>(keys: &mut [B], transform: Transform<B>) {
 /// Counts keys by their codes.
 #[inline(always)]
 fn count<B: Bits>(keys: &[B], counts: &mut [u32], code: impl Fn(B) -> B) {
-    if B::WIDTH == u8::BITS {
+    if const { B::WIDTH == u8::BITS } {
         count_in_turn::<B, BYTE_TABLES>(keys, counts, code);
     } else {
         count_in_turn::<B, 1>(keys, counts, code);

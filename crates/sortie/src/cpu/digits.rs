@@ -1,20 +1,19 @@
 //! Sorts keys of 8 and 16 bits by their digits of 8 bits, the lower one first: their indices, or payloads. Each digit is
-//! a stable pass that counts and then moves. The threads of a pass move a stripe each; in every bucket, the items of a
-//! stripe come after those of earlier stripes, so the result is the same with any number of threads.
+//! a stable pass that counts and then moves (`stripes.rs`).
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::lines::Lines;
 use super::scatter::Pointers;
-use super::{Job, counting};
+use super::{Job, counting, stripes};
 use crate::cpu::tuning::{DIGIT_LINES_FROM_BYTES, DIGITS_OF_8_FROM, DIGITS_OF_16_FROM};
 use crate::key::{Bits, Transform};
 use crate::parallel;
 use crate::report::Work;
 use crate::scratch::Scratch;
 use crate::ways::CpuWay;
-use crate::{Error, Index, Report};
+use crate::{Error, Report};
 
 const DIGITS: usize = 1 << u8::BITS;
 
@@ -25,15 +24,10 @@ const TABLES: usize = 4;
 /// The bits of an index in a word that also has a digit, in the narrower words.
 const NARROW_INDEX_BITS: u32 = u32::BITS - u8::BITS;
 
-/// Whether keys of this type may be sorted by digits. Used as a constant, so that nothing here is compiled for wider keys.
-pub(crate) const fn are_narrow<B: Bits>() -> bool {
-    B::WIDTH <= u16::BITS
-}
-
 /// Whether the indices of `n` keys are found by digits.
 pub(crate) fn applies<B: Bits>(n: usize, job: &Job) -> bool {
     let fits = || scratch(n, size_of::<B>()) as u64 <= job.budget.left();
-    job.way == CpuWay::Distribute && are_narrow::<B>() && n >= least_keys(size_of::<B>()) && fits()
+    job.way == CpuWay::Distribute && counting::are_narrow::<B>() && n >= least_keys(size_of::<B>()) && fits()
 }
 
 /// The least number of keys of `key` bytes whose indices are found by digits.
@@ -51,81 +45,68 @@ pub(crate) fn scratch(n: usize, key: usize) -> usize {
 }
 
 /// Writes the sorting indices of the keys. Stable.
-pub(crate) fn argsort<B: Bits, I: Index>(
+pub(crate) fn argsort<B: Bits>(
     keys: &[B],
     transform: Transform<B>,
-    indices: &mut [I],
-    job: &Job,
-    report: &mut Report,
-) -> Result<(), Error> {
-    // Choosing the transform once, here, avoids a choice for every key.
-    match flip(transform) {
-        Some(flip) => argsort_codes(keys, |key| key, flip, indices, job, report),
-        None => argsort_codes(keys, move |key| transform.encode(key), B::ZERO, indices, job, report),
-    }
-}
-
-/// The bits in which keys differ from their codes, if these are the same for all keys. Then keys have the digits of their codes in
-/// another order, and none needs to be encoded.
-fn flip<B: Bits>(transform: Transform<B>) -> Option<B> {
-    transform.is_integer().then(|| transform.encode_integer(B::ZERO))
-}
-
-fn argsort_codes<B: Bits, I: Index>(
-    keys: &[B],
-    code: impl Fn(B) -> B + Copy + Sync,
-    flip: B,
-    indices: &mut [I],
+    indices: &mut [u32],
     job: &Job,
     report: &mut Report,
 ) -> Result<(), Error> {
     let n = keys.len();
-    if B::WIDTH > u8::BITS {
-        return if n <= 1 << NARROW_INDEX_BITS {
-            argsort_by_words::<B, u32, I>(keys, code, flip, indices, job, report)
-        } else {
-            argsort_by_words::<B, u64, I>(keys, code, flip, indices, job, report)
-        };
+    if const { B::WIDTH == u8::BITS } {
+        let (read, written) = (2 * size_of_val(keys), size_of_val(indices));
+        report.phase_by_thread("finish", job.budget.threads, read, written, |work| {
+            // SAFETY: the digit of an index is always the same.
+            unsafe { pass(lower_of(keys), lower(flip(transform)), |i| i as u32, indices, work) };
+        });
+        Ok(())
+    } else if n <= 1 << NARROW_INDEX_BITS {
+        argsort_by_words::<B, u32>(keys, transform, indices, job, report)
+    } else {
+        argsort_by_words::<B, u64>(keys, transform, indices, job, report)
     }
-    let (read, written) = (2 * size_of_val(keys), size_of_val(indices));
-    report.phase_by_thread("finish", job.budget.threads, read, written, |work| {
-        // SAFETY: the digit of an index is always the same.
-        unsafe { pass(move |i| code(keys[i]).low() as u8, lower(flip), I::from_usize, indices, work) };
-    });
-    Ok(())
+}
+
+/// The bits in which the codes of integers differ from the keys. Keys have the digits of their codes in another order, so none needs
+/// to be encoded.
+fn flip<B: Bits>(transform: Transform<B>) -> B {
+    transform.encode_integer(B::ZERO)
 }
 
 /// Two passes. In between, words hold the upper digit and the index.
-fn argsort_by_words<B: Bits, W: Bits, I: Index>(
+fn argsort_by_words<B: Bits, W: Bits>(
     keys: &[B],
-    code: impl Fn(B) -> B + Copy + Sync,
-    flip: B,
-    indices: &mut [I],
+    transform: Transform<B>,
+    indices: &mut [u32],
     job: &Job,
     report: &mut Report,
 ) -> Result<(), Error> {
     let (n, index_bits, threads) = (keys.len(), W::WIDTH - u8::BITS, job.budget.threads);
     let mut words = Scratch::<W>::new(n)?;
     let moved = size_of_val(&*words);
+    // Choosing the transform once, here, avoids a choice for every key.
+    let flip = if transform.is_integer() { flip(transform) } else { B::ZERO };
     report.phase_by_thread("distribute", threads, 2 * size_of_val(keys), moved, |work| {
-        let word = move |i: usize| code(keys[i]).low() >> u8::BITS << index_bits | i as u64;
-        let word = move |i| MaybeUninit::new(W::from_low(word(i)));
+        let word = move |code: B, i: usize| {
+            MaybeUninit::new(W::from_low(code.low() >> u8::BITS << index_bits | i as u64))
+        };
         // SAFETY: the digit of an index is always the same.
-        unsafe { pass(move |i| code(keys[i]).low() as u8, lower(flip), word, &mut words, work) };
+        unsafe {
+            if transform.is_integer() {
+                pass(lower_of(keys), lower(flip), move |i| word(keys[i], i), &mut words, work);
+            } else {
+                let code = move |i: usize| transform.encode(keys[i]);
+                pass(move |i| lower(code(i)), 0, move |i| word(code(i), i), &mut words, work);
+            }
+        }
     });
     // SAFETY: all were just written.
     let words = unsafe { words.written() };
     report.phase_by_thread("finish", threads, 2 * moved, size_of_val(indices), |work| {
-        let index = move |i: usize| words[i].low() & ((1 << index_bits) - 1);
+        let index = move |i: usize| (words[i].low() & ((1 << index_bits) - 1)) as u32;
         // SAFETY: the digit of an index is always the same.
         unsafe {
-            pass(
-                move |i| (words[i].low() >> index_bits) as u8,
-                upper(flip),
-                move |i| I::from_usize(index(i) as usize),
-                indices,
-                work,
-            )
+            pass(move |i| (words[i].low() >> index_bits) as u8, upper(flip), index, indices, work);
         };
     });
     Ok(())
@@ -159,19 +140,22 @@ pub(crate) fn sort_pairs<B: Bits, V: Send>(
     report: &mut Report,
 ) -> Result<(), Error> {
     assert_eq!(keys.len(), payload.len());
-    match flip(transform) {
-        Some(flip) => move_payload(keys, |key| key, flip, payload, job, report)?,
-        None => move_payload(keys, move |key| transform.encode(key), B::ZERO, payload, job, report)?,
+    if transform.is_integer() {
+        move_payload(keys, flip(transform), payload, job, report)?;
+    } else {
+        transform.encode_slice(keys);
+        let moved = move_payload(keys, B::ZERO, payload, job, report);
+        transform.decode_slice(keys);
+        moved?;
     }
     let bytes = size_of_val(keys);
     report.phase_of_one("finish", bytes, bytes, || counting::sort(keys, transform));
     Ok(())
 }
 
-/// Moves each payload to the position of its key. If there is an error, none was moved.
+/// Moves each payload to the position of its key, whose code is `key ^ flip`. If there is an error, none was moved.
 fn move_payload<B: Bits, V: Send>(
     keys: &[B],
-    code: impl Fn(B) -> B + Copy + Sync,
     flip: B,
     payload: &mut [V],
     job: &Job,
@@ -179,8 +163,8 @@ fn move_payload<B: Bits, V: Send>(
 ) -> Result<(), Error> {
     let (n, threads) = (keys.len(), job.budget.threads);
     let (read, moved) = (2 * size_of_val(keys) + size_of_val(payload), size_of_val(payload));
-    let low = move |i: usize| code(keys[i]).low() as u8;
-    if B::WIDTH == u8::BITS {
+    let low = lower_of(keys);
+    if const { B::WIDTH == u8::BITS } {
         let mut sorted = Scratch::<V>::new(n)?;
         report.phase_by_thread("finish", threads, read + moved, 2 * moved, |work| {
             let source = Pointers::of(payload);
@@ -207,7 +191,7 @@ fn move_payload<B: Bits, V: Send>(
     report.phase_by_thread("distribute", threads, read, size_of_val(&*items), |work| {
         let source = Pointers::of(payload);
         let item = move |i: usize| {
-            let digit = (code(keys[i]).low() >> u8::BITS) as u8;
+            let digit = upper(keys[i]);
             // SAFETY: each payload is moved to scratch memory once, and back into the slice below. Nothing in between
             // panics.
             let payload = unsafe { source.at(i).cast::<MaybeUninit<V>>().read() };
@@ -246,6 +230,11 @@ fn upper<B: Bits>(bits: B) -> u8 {
     (bits.low() >> u8::BITS) as u8
 }
 
+/// The lower digit of the key at an index.
+fn lower_of<B: Bits>(keys: &[B]) -> impl Fn(usize) -> u8 + Copy + Sync {
+    move |i| lower(keys[i])
+}
+
 /// Writes `item(i)` for each index `i` of `to`, in the order of `digit(i) ^ flip`. Stable. Drops nothing.
 ///
 /// The closures hold what they use by value, and are copied to each task. Through a reference they would load it again for
@@ -260,23 +249,23 @@ unsafe fn pass<T: Send>(
     to: &mut [T],
     work: &Work,
 ) {
-    let (n, threads) = (to.len(), work.threads());
-    let stripe = n.div_ceil(threads).max(1);
-    let stripes = (0..threads).map(|i| (i * stripe).min(n)..((i + 1) * stripe).min(n));
-    let mut starts = parallel::map(threads, stripes.clone(), |stripe| work.task(|| count(stripe, digit)));
-    // Turns the counts of each stripe into its start in each bucket.
-    let mut sum = 0;
-    for code in 0..=u8::MAX {
-        for counts in &mut starts {
-            sum += std::mem::replace(&mut counts[usize::from(code ^ flip)], sum);
-        }
-    }
-    let by_lines = size_of_val(to) >= DIGIT_LINES_FROM_BYTES;
+    let (n, by_lines) = (to.len(), size_of_val(to) >= DIGIT_LINES_FROM_BYTES);
     let to = Pointers::of(to);
-    parallel::for_each(threads, stripes.zip(starts), |(stripe, starts)| {
+    let count = move |stripe: Range<usize>| flipped(&count(stripe, digit), flip).to_vec();
+    let scatter = move |stripe: Range<usize>, starts: Vec<usize>| {
         // SAFETY: the starts are sums of the counts of the same digits, so every position is written once, by one stripe.
-        work.task(|| unsafe { move_stripe(stripe, starts, digit, item, to, by_lines) });
-    });
+        unsafe { move_stripe(stripe, flipped(&starts, flip), digit, item, to, by_lines) };
+    };
+    stripes::distribute(n, work, &count, &scatter);
+}
+
+/// What there is for each digit, for each `digit ^ flip`.
+fn flipped(of_digits: &[usize], flip: u8) -> [usize; DIGITS] {
+    let mut flipped = [0; DIGITS];
+    for digit in 0..=u8::MAX {
+        flipped[usize::from(digit)] = of_digits[usize::from(digit ^ flip)];
+    }
+    flipped
 }
 
 /// Writes the items of a stripe from the starts of their digits on.
@@ -302,7 +291,7 @@ unsafe fn move_stripe<T>(
     }
     // SAFETY: the caller guarantees it.
     unsafe {
-        let mut lines = Lines::new(starts.iter().map(|&start| to.at(start)).collect());
+        let mut lines = Lines::new(to.all(&starts));
         for i in stripe {
             lines.push(usize::from(digit(i)), item(i));
         }
@@ -313,14 +302,23 @@ unsafe fn move_stripe<T>(
 /// The number of indices with each digit.
 fn count(range: Range<usize>, digit: impl Fn(usize) -> u8) -> [usize; DIGITS] {
     let mut counts = [[0; DIGITS]; TABLES];
-    let rest = range.end - range.len() % TABLES..range.end;
-    for first in (range.start..rest.start).step_by(TABLES) {
+    let Range { start: mut i, end } = range;
+    while i + TABLES <= end {
         for (table, counts) in counts.iter_mut().enumerate() {
-            counts[usize::from(digit(first + table))] += 1;
+            counts[usize::from(digit(i + table))] += 1;
         }
+        i += TABLES;
     }
-    rest.for_each(|i| counts[0][usize::from(digit(i))] += 1);
-    std::array::from_fn(|digit| counts.iter().map(|counts| counts[digit]).sum())
+    while i < end {
+        counts[0][usize::from(digit(i))] += 1;
+        i += 1;
+    }
+    sum(&counts)
+}
+
+/// The sums of the tables.
+fn sum(tables: &[[usize; DIGITS]; TABLES]) -> [usize; DIGITS] {
+    std::array::from_fn(|digit| tables.iter().map(|counts| counts[digit]).sum())
 }
 
 #[cfg(test)]
@@ -354,7 +352,7 @@ mod tests {
             let mut indices = vec![0u32; n];
             let job = Job { way: CpuWay::Distribute, stable: true, budget: Budget::of_threads(1) };
             let report = &mut Report::default();
-            argsort_by_words::<u16, u64, u32>(&keys, |key| key, 0, &mut indices, &job, report).unwrap();
+            argsort_by_words::<u16, u64>(&keys, Transform::IDENTITY, &mut indices, &job, report).unwrap();
             assert!(indices == expected, "{n} keys by wide words");
         }
     }

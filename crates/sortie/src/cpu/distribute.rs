@@ -44,7 +44,11 @@ pub(crate) struct Classifier<B> {
 impl<B: Bits> Classifier<B> {
     /// Makes up to `buckets` buckets from a sample of the codes, of which there is at least one.
     pub(crate) fn sampled(n: usize, code: impl Fn(usize) -> B, buckets: usize, isa: Isa) -> Self {
-        let sample = sample(n, code, buckets * SAMPLED_A_BUCKET, isa);
+        Self::of(&sample(n, code, buckets * SAMPLED_A_BUCKET, isa), buckets)
+    }
+
+    /// Makes up to `buckets` buckets from a sorted sample.
+    fn of(sample: &[B], buckets: usize) -> Self {
         let low = sample[0];
         let span = sample[sample.len() - 1].wrapping_sub(low);
         let bits = B::WIDTH - span.leading_zeros();
@@ -103,12 +107,11 @@ impl<B: Bits> Classifier<B> {
 /// `count` of `n` codes, from pseudo-random indices, sorted.
 pub(crate) fn sample<B: Bits>(n: usize, code: impl Fn(usize) -> B, count: usize, isa: Isa) -> Vec<B> {
     let mut state = seed(n, &code);
-    let mut sample: Vec<B> = std::iter::repeat_with(|| {
+    let mut sample = vec![B::ZERO; count];
+    for slot in &mut sample {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        code((((state >> 32) as u128 * n as u128) >> 32) as usize)
-    })
-    .take(count)
-    .collect();
+        *slot = code((((state >> 32) as u128 * n as u128) >> 32) as usize);
+    }
     vector::sort(&mut sample, isa);
     sample
 }

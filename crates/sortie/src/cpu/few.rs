@@ -132,7 +132,7 @@ pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
     if keys.len() < INSERTED {
         return insert(keys, transform);
     }
-    if B::WIDTH > u64::BITS {
+    if const { B::WIDTH > u64::BITS } {
         return sort_integers(keys, transform);
     }
     match Start::of(keys, transform, false) {
@@ -169,14 +169,14 @@ fn sort_mixed<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
     {
         return sort_runs(keys, &runs, transform);
     }
-    match B::WIDTH {
-        8 if keys.len() >= COUNTED_FROM => counting::sort(keys, transform),
-        32 | 64 => {
-            vector::compiled_for!(isa, || transform.encode_slice(keys));
-            vector::sort(keys, isa);
-            vector::compiled_for!(isa, || transform.decode_slice(keys));
-        }
-        _ => sort_widened(keys, transform),
+    if const { B::WIDTH >= u32::BITS } {
+        vector::compiled_for!(isa, || transform.encode_slice(keys));
+        vector::sort(keys, isa);
+        vector::compiled_for!(isa, || transform.decode_slice(keys));
+    } else if const { B::WIDTH == u8::BITS } && keys.len() >= COUNTED_FROM {
+        counting::sort(keys, transform);
+    } else {
+        sort_widened(keys, transform);
     }
 }
 
@@ -217,9 +217,7 @@ impl Start {
     #[inline]
     fn of<B: Bits>(keys: &[B], transform: Transform<B>, stable: bool) -> Start {
         // Choosing the transform once, here, avoids a choice for every key.
-        if transform.is_identity() {
-            Start::of_codes(keys, |key| key, stable)
-        } else if transform.is_integer() {
+        if const { B::OF_INTEGERS } || transform.is_integer() {
             Start::of_codes(keys, |key| transform.encode_integer(key), stable)
         } else if transform.is_plain_float() {
             Start::of_codes(keys, |key| transform.encode_plain_float(key), stable)
@@ -232,11 +230,7 @@ impl Start {
     fn of_codes<B: Bits>(keys: &[B], code: impl Fn(B) -> B, stable: bool) -> Start {
         let (&[first, .., last], n) = (keys, keys.len()) else { return Start::Ascending(keys.len()) };
         if code(first) > code(last) {
-            let end = if stable {
-                runs::end_of_run(keys, &code, |a, b| a > b)
-            } else {
-                runs::end_of_run(keys, &code, |a, b| a >= b)
-            };
+            let end = runs::end_of_run(keys, &code, |a, b| (a > b) | (!stable & (a == b)));
             if end == n {
                 return Start::Descending;
             }

@@ -20,11 +20,14 @@ use crate::{Error, Report};
 /// Sorts keys in place.
 pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>, job: &Job) -> Result<Report, Error> {
     if job.way == CpuWay::Merge {
-        return compare::sort(keys, |a, b| transform.encode(*a).cmp(&transform.encode(*b)), job);
+        return compare::merge(keys, |a, b| transform.encode(*a).cmp(&transform.encode(*b)), job);
     }
     let mut report = Report::default();
     let bytes = size_of_val(keys);
-    if B::WIDTH > u64::BITS && job.way == CpuWay::Distribute && job.budget.threads <= MERGED_BY_THREADS {
+    if const { B::WIDTH > u64::BITS }
+        && job.way == CpuWay::Distribute
+        && job.budget.threads <= MERGED_BY_THREADS
+    {
         return sort_integers(keys, transform, job);
     }
     let runs =
@@ -34,13 +37,15 @@ pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>, job: &J
         Runs::Descending => report.phase("finish", bytes, bytes, || keys.reverse()),
         Runs::Mixed if merge_runs(keys, transform, job, &mut report) => {}
         Runs::Mixed
-            if counting::applies::<B>(keys.len()) && counting::scratch::<B>() as u64 <= job.budget.memory =>
+            if const { counting::are_narrow::<B>() }
+                && counting::applies::<B>(keys.len())
+                && counting::scratch::<B>() as u64 <= job.budget.memory =>
         {
             job.budget.scratch(counting::scratch::<B>(), "counters", &mut report)?;
             report.phase("finish", bytes, bytes, || counting::sort(keys, transform));
         }
         Runs::Mixed
-            if B::WIDTH == 16
+            if const { B::WIDTH == u16::BITS }
                 && keys.len() < COUNT_16_FROM
                 && job.budget.scratch(keys.len() * size_of::<u32>(), "", &mut report).is_ok() =>
         {
@@ -160,7 +165,11 @@ fn distribute_and_finish<B: CpuSorts>(
 }
 
 fn sort_codes<B: CpuSorts>(codes: &mut [B], isa: Isa) {
-    if B::WIDTH > 64 { by_code::sort(codes, |&code| code, |_| {}, 1) } else { vector::sort(codes, isa) }
+    if const { B::WIDTH > u64::BITS } {
+        by_code::sort(codes, |&code| code, |_| {}, 1)
+    } else {
+        vector::sort(codes, isa)
+    }
 }
 
 /// Distributes each range separately and returns all buckets.

@@ -1,5 +1,6 @@
 //! The CPU engine.
 
+pub(crate) mod batch;
 pub(crate) mod by_code;
 pub(crate) mod compare;
 pub(crate) mod counting;
@@ -24,9 +25,11 @@ pub(crate) mod segment_pairs;
 pub(crate) mod segments;
 pub(crate) mod sorts;
 pub(crate) mod strings;
+pub(crate) mod stripes;
 pub(crate) mod tuning;
 pub(crate) mod vector;
 pub(crate) mod wide;
+pub(crate) mod widen;
 
 use std::ops::Range;
 

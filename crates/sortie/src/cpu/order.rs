@@ -14,7 +14,7 @@ use super::ranks::Distinct;
 use super::sorts::CpuSorts;
 use super::vector::{self, Isa};
 use crate::cpu::tuning::{INSERT_UP_TO, NARROW_SLACK_BITS, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE};
-use crate::key::{Bits, Transform};
+use crate::key::{Bits, Indices, Transform};
 
 /// Finds the order of codes. Its memory is reused from bucket to bucket.
 #[derive(Debug)]
@@ -48,10 +48,10 @@ pub enum Found<'a> {
 
 impl Found<'_> {
     /// Calls `put(to, from)` for each index `to` of `n`, in ascending order.
-    #[inline]
-    fn put(self, n: usize, mut put: impl FnMut(usize, usize)) {
+    #[inline(always)]
+    pub(crate) fn put(self, n: usize, mut put: impl FnMut(usize, usize)) {
         match self {
-            Found::AsIs => (0..n).for_each(|place| put(place, place)),
+            Found::AsIs => (0..n).for_each(|i| put(i, i)),
             Found::Narrow(words, mask) => {
                 words.iter().enumerate().for_each(|(to, &word)| put(to, (word & mask) as usize));
             }
@@ -60,43 +60,48 @@ impl Found<'_> {
             }
         }
     }
+
+    /// Writes the order as indices.
+    pub(crate) fn write(self, indices: Indices<'_>) {
+        match indices {
+            Indices::Narrow(indices) => self.put(indices.len(), |to, from| indices[to] = from as u32),
+            Indices::Wide(indices) => self.put(indices.len(), |to, from| indices[to] = from as u64),
+        }
+    }
 }
 
 impl<B: CpuSorts> Orderer<B> {
-    /// Calls `put(to, from)` for each index `to` in ascending order, where `from` is the index of the code that belongs
-    /// there. Stable. O(n log n).
-    #[inline]
-    pub(crate) fn order(
-        &mut self,
-        codes: impl ExactSizeIterator<Item = B> + Clone,
-        isa: Isa,
-        put: impl FnMut(usize, usize),
-    ) {
+    /// Finds the order of the codes that `code` returns for the indices below `n`. Stable. O(n log n).
+    #[inline(never)]
+    pub(crate) fn order(&mut self, n: usize, code: impl Fn(usize) -> B) -> Found<'_> {
+        self.forget();
         // A bucket with a single code may have all items, so it is not copied.
-        if codes.clone().is_sorted() {
-            return Found::AsIs.put(codes.len(), put);
+        if (1..n).all(|i| code(i - 1) <= code(i)) {
+            return Found::AsIs;
         }
-        self.codes.clear();
-        vector::compiled_for!(isa, || self.codes.extend(codes));
-        B::find_order(&self.codes, &mut self.words).put(self.codes.len(), put);
-        if self.codes.len() > PAIRS_AT_ONCE {
-            *self = Orderer::default();
-        }
+        self.codes.extend((0..n).map(code));
+        B::find_order(&self.codes, &mut self.words)
     }
 
     /// [`Orderer::order`] for keys.
-    #[inline]
-    pub(crate) fn order_keys(
-        &mut self,
-        keys: &[B],
-        transform: Transform<B>,
-        isa: Isa,
-        put: impl FnMut(usize, usize),
-    ) {
+    #[inline(never)]
+    pub(crate) fn order_keys(&mut self, keys: &[B], transform: Transform<B>) -> Found<'_> {
+        self.forget();
         if transform.is_identity() {
-            return B::find_order(keys, &mut self.words).put(keys.len(), put);
+            return B::find_order(keys, &mut self.words);
         }
-        self.order(keys.iter().map(|&key| transform.encode(key)), isa, put);
+        vector::compiled_for!(Isa::detect(), || {
+            self.codes.extend(keys.iter().map(|&key| transform.encode(key)));
+        });
+        B::find_order(&self.codes, &mut self.words)
+    }
+
+    /// Forgets the codes of the last bucket, and frees memory that is far more than most buckets need.
+    pub(crate) fn forget(&mut self) {
+        if self.codes.len() > PAIRS_AT_ONCE {
+            *self = Orderer::default();
+        }
+        self.codes.clear();
     }
 }
 

@@ -17,13 +17,13 @@ use crate::cpu::tuning::RANK_SAMPLE;
 use crate::key::Transform;
 use crate::parallel::{self, ITEMS_A_TASK};
 use crate::scratch::Scratch;
-use crate::{Error, Index, Report};
+use crate::{Error, Report};
 
 /// Writes the sorting indices of keys. If many keys would tie by their words, writes nothing and returns false.
-pub(super) fn argsort<B: CpuSorts, I: Index>(
+pub(super) fn argsort<B: CpuSorts>(
     keys: &[B],
     transform: Transform<B>,
-    indices: &mut [I],
+    indices: &mut [u32],
     job: &Job,
     report: &mut Report,
 ) -> Result<bool, Error> {
@@ -58,7 +58,7 @@ pub(super) fn argsort<B: CpuSorts, I: Index>(
     report.absorb(u64::sort(words, Transform::IDENTITY, &job.holding(bytes))?);
     report.phase_of_one("finish", bytes, size_of_val(indices), || {
         order_ties(words, split, code, isa);
-        indices.iter_mut().zip(&*words).for_each(|(to, &word)| *to = I::from_usize(split.place(word)));
+        indices.iter_mut().zip(&*words).for_each(|(to, &word)| *to = split.place(word) as u32);
     });
     Ok(true)
 }
@@ -90,7 +90,8 @@ pub(crate) fn order<B: CpuSorts>(
 
 /// Whether two words of a sample are equal.
 fn repeats(word: impl Fn(usize) -> u64) -> bool {
-    let mut sample: [u64; RANK_SAMPLE] = std::array::from_fn(word);
+    let mut sample = [0; RANK_SAMPLE];
+    sample.iter_mut().enumerate().for_each(|(i, slot)| *slot = word(i));
     sample.sort_unstable();
     sample.windows(2).any(|pair| pair[0] == pair[1])
 }

@@ -8,15 +8,14 @@ use super::digits;
 use super::order::Orderer;
 use super::ranks::{Distinct, Ranked};
 use super::runs::{self, InRun, Rows, Run};
-use super::scatter::{self, Pair, Pointers};
+use super::scatter::{self, Moved, Pair, Pointers, Source};
 use super::sorts::CpuSorts;
-use super::vector::Isa;
-use super::{Job, compare, packed, permute_pairs, split_at_ranges};
+use super::{Job, compare, counting, packed, permute_pairs, split_at_ranges, widen};
 use crate::cpu::profile::{self, Runs};
 use crate::cpu::tuning::{
     MERGED_BY_THREADS, PACKED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE,
 };
-use crate::key::Transform;
+use crate::key::{Indices, Transform};
 use crate::request::Budget;
 use crate::scratch::{Scratch, reserve};
 use crate::ways::CpuWay;
@@ -34,7 +33,7 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
     if job.way == CpuWay::Merge || !transform.is_bijection() {
         let mut indices: Vec<usize> = vec![0; n];
         let held = size_of_val(&*indices);
-        let mut report = argsort(keys, &mut indices, transform, &job.holding(held))?;
+        let mut report = argsort(keys, usize::by_width(&mut indices), transform, &job.holding(held))?;
         report.phase_of_one("move", bytes, bytes, || permute_pairs(keys, payload, &mut indices));
         return Ok(report);
     }
@@ -53,7 +52,7 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
         }
         Runs::Mixed => {}
     }
-    if const { digits::are_narrow::<B>() } && by_digits {
+    if const { counting::are_narrow::<B>() } && by_digits {
         digits::sort_pairs(keys, payload, transform, job, &mut report)?;
         return Ok(report);
     }
@@ -84,20 +83,20 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
         report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
             copies.bring(keys, payload, |keys, mover| {
                 // SAFETY: an order has each index once.
-                order_keys(keys, transform, |to, from| unsafe { mover.put(to, from) });
+                Orderer::default()
+                    .order_keys(keys, transform)
+                    .put(n, |to, from| unsafe { mover.put(to, from) });
             })
         });
         return Ok(report);
     }
-    let isa = Isa::detect();
     let scratch = Scratch::new(n)?;
     let read = bytes + size_of_val(keys);
     let mut scattered = report.phase_by_thread("distribute", job.budget.threads, read, bytes, |work| {
-        let source = Pointers::of(payload);
-        // SAFETY: each payload is moved to scratch memory once, and moved back into the slice below, as a permutation.
-        // Nothing in between panics.
-        let payload = |place| unsafe { source.at(place).read() };
-        scatter::distribute(scratch, keys, transform, payload, job, isa, work)
+        let source = Source::Payload(Pointers::of(payload));
+        // SAFETY: there are as many payloads as keys. Those moved to scratch memory are moved back into the slice below, as a
+        // permutation. Nothing in between panics.
+        unsafe { scatter::distribute(scratch, keys, transform, source, job, work) }
     });
     report.phase_by_thread("finish", job.budget.threads, bytes, bytes, |work| {
         // SAFETY: all payloads have been moved out, and every position is written again.
@@ -112,11 +111,12 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
             targets,
             work,
             |orderer: &mut Orderer<B>, pairs, (to_keys, to_payload)| {
-                orderer.order(pairs.iter().map(Pair::code), isa, |to, from| {
+                orderer.order(pairs.len(), Pair::codes(pairs)).put(pairs.len(), |to, from| {
                     to_keys[to] = transform.decode(pairs[from].code());
                     // SAFETY: each payload of the bucket is moved once.
                     to_payload[to].write(unsafe { pairs[from].payload() });
                 });
+                orderer.forget();
             },
         );
     });
@@ -184,11 +184,6 @@ pub(crate) fn words(n: usize, key: usize) -> usize {
     if n <= PAIRS_AT_ONCE { n * (key + size_of::<u64>()) } else { 0 }
 }
 
-/// Calls `put(to, from)` for each index of keys that are one bucket.
-fn order_keys<B: CpuSorts>(keys: &[B], transform: Transform<B>, put: impl FnMut(usize, usize)) {
-    Orderer::default().order_keys(keys, transform, Isa::detect(), put);
-}
-
 /// Room for a copy of keys and payloads.
 struct Copies<B, V> {
     keys: Scratch<B>,
@@ -237,27 +232,26 @@ impl<B: CpuSorts, V> Mover<'_, B, V> {
 }
 
 /// Writes the sorting indices of the keys. Stable.
-pub(crate) fn argsort<B: CpuSorts, I: Index>(
+pub(crate) fn argsort<B: CpuSorts>(
     keys: &[B],
-    indices: &mut [I],
+    indices: Indices<'_>,
     transform: Transform<B>,
     job: &Job,
 ) -> Result<Report, Error> {
-    let n = keys.len();
     if job.way == CpuWay::Merge {
-        compare::check(size_of_val(indices), job)?;
-        indices.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_usize(i));
-        let code = |i: &I| transform.encode(keys[i.to_usize()]);
-        // A trait object, so its sorts are compiled only once for each type of index.
-        let compare: &(dyn Fn(&I, &I) -> Ordering + Sync) = &|a, b| code(a).cmp(&code(b));
-        return compare::sort(indices, compare, job);
+        let code = |i: usize| transform.encode(keys[i]);
+        let compare: Compare = &|a, b| code(a).cmp(&code(b));
+        return match indices {
+            Indices::Narrow(indices) => argsort_by_merge(indices, compare, job),
+            Indices::Wide(indices) => argsort_by_merge(indices, compare, job),
+        };
     }
+    let n = keys.len();
     // Several threads would distribute these, which takes longer.
     let alone = Job { budget: Budget { threads: 1, ..job.budget }, ..*job };
     let job = if B::WIDTH <= u16::BITS && n <= PAIRS_AT_ONCE { &alone } else { job };
     let narrow = n as u64 <= u64::from(u32::MAX);
-    let by_digits = digits::applies::<B>(n, job);
-    let scratch = if by_digits {
+    let scratch = if narrow && digits::applies::<B>(n, job) {
         digits::scratch(n, size_of::<B>())
     } else {
         size_of_val(keys) + n * if narrow { 4 } else { 8 }
@@ -265,46 +259,92 @@ pub(crate) fn argsort<B: CpuSorts, I: Index>(
     let mut report = check(n, scratch, job)?;
     let runs = report
         .phase("profile", size_of_val(keys), 0, || profile::runs(keys, transform, true, job.budget.threads));
-    match runs {
-        Runs::Ascending => indices.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_usize(i)),
-        Runs::Descending => {
-            indices.iter_mut().rev().enumerate().for_each(|(i, place)| *place = I::from_usize(i))
+    match (runs, indices) {
+        (Runs::Mixed, Indices::Narrow(indices)) => argsort_mixed(keys, indices, transform, job, &mut report)?,
+        (Runs::Mixed, Indices::Wide(indices)) if narrow => {
+            argsort_mixed(keys, widen::narrow(indices), transform, job, &mut report)?;
+            report.absorb(widened(indices, job));
         }
-        Runs::Mixed => {
-            if const { digits::are_narrow::<B>() } && by_digits {
-                digits::argsort(keys, transform, indices, job, &mut report)?;
-            } else if job.budget.threads <= MERGED_BY_THREADS
-                && let Some(runs) = runs::two(keys, transform)
-            {
-                merge_indices(keys, transform, indices, &runs, job, &mut report)?;
-            } else if (job.budget.threads == 1
-                && argsort_by_rank(keys, transform, indices, job, &mut report)?)
-                || (n > PAIRS_AT_ONCE
-                    && B::WIDTH >= u32::BITS
-                    && job.budget.threads <= PACKED_BY_THREADS
-                    && packed::argsort(keys, transform, indices, job, &mut report)?)
-            {
-                // The indices are written.
-            } else if is_ordered_at_once::<B>(n, job, &mut report) {
-                report.phase_of_one("finish", scratch, size_of_val(indices), || {
-                    order_keys(keys, transform, |to, from| indices[to] = I::from_usize(from));
-                });
-            } else if narrow {
-                order_indices::<B, u32, I>(keys, transform, indices, job, &mut report)?;
-            } else {
-                order_indices::<B, usize, I>(keys, transform, indices, job, &mut report)?;
-            }
-        }
+        (Runs::Mixed, Indices::Wide(indices)) => order_indices::<B, 8>(
+            keys,
+            // SAFETY: only indices are written.
+            unsafe { moved(indices) },
+            transform,
+            job,
+            &mut report,
+        )?,
+        (runs, Indices::Narrow(indices)) => count_up(indices, runs),
+        (runs, Indices::Wide(indices)) => count_up(indices, runs),
     }
     Ok(report)
 }
 
+/// How items compare by their indices. A trait object, so that the sorts are compiled only once for each type of index.
+type Compare<'a> = &'a (dyn Fn(usize, usize) -> Ordering + Sync);
+
+fn argsort_by_merge<I: Index>(indices: &mut [I], compare: Compare, job: &Job) -> Result<Report, Error> {
+    compare::check(size_of_val(indices), job)?;
+    count_up(indices, Runs::Ascending);
+    compare::merge(indices, |a, b| compare(a.to_usize(), b.to_usize()), job)
+}
+
+/// Writes the sorting indices of keys that are one run.
+fn count_up<I: Index>(indices: &mut [I], runs: Runs) {
+    let n = indices.len();
+    for (i, index) in indices.iter_mut().enumerate() {
+        *index = I::from_usize(if runs == Runs::Descending { n - 1 - i } else { i });
+    }
+}
+
+/// Widens indices that were found as narrow ones.
+fn widened(indices: &mut [u64], job: &Job) -> Report {
+    let (mut report, bytes) = (Report::default(), size_of_val(indices));
+    report.phase_by_thread("finish", job.budget.threads, bytes / 2, bytes, |work| {
+        widen::widen(indices, work);
+    });
+    report
+}
+
+/// Writes the sorting indices of keys that are not one run.
+fn argsort_mixed<B: CpuSorts>(
+    keys: &[B],
+    indices: &mut [u32],
+    transform: Transform<B>,
+    job: &Job,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let n = keys.len();
+    if const { counting::are_narrow::<B>() } && digits::applies::<B>(n, job) {
+        digits::argsort(keys, transform, indices, job, report)?;
+    } else if job.budget.threads <= MERGED_BY_THREADS
+        && let Some(runs) = runs::two(keys, transform)
+    {
+        merge_indices(keys, transform, indices, &runs, job, report)?;
+    } else if (job.budget.threads == 1 && argsort_by_rank(keys, transform, indices, job, report)?)
+        || (const { B::WIDTH >= u32::BITS }
+            && n > PAIRS_AT_ONCE
+            && job.budget.threads <= PACKED_BY_THREADS
+            && packed::argsort(keys, transform, indices, job, report)?)
+    {
+        // The indices are written.
+    } else if is_ordered_at_once::<B>(n, job, report) {
+        let read = size_of_val(keys) + n * size_of::<u32>();
+        report.phase_of_one("finish", read, size_of_val(indices), || {
+            Orderer::default().order_keys(keys, transform).write(Indices::Narrow(indices));
+        });
+    } else {
+        // SAFETY: only indices are written.
+        order_indices::<B, 4>(keys, unsafe { moved(indices) }, transform, job, report)?;
+    }
+    Ok(())
+}
+
 /// Writes the sorting indices of keys with few distinct codes. If there are more codes, writes nothing and returns
 /// false.
-fn argsort_by_rank<B: CpuSorts, I: Index>(
+fn argsort_by_rank<B: CpuSorts>(
     keys: &[B],
     transform: Transform<B>,
-    indices: &mut [I],
+    indices: &mut [u32],
     job: &Job,
     report: &mut Report,
 ) -> Result<bool, Error> {
@@ -313,34 +353,34 @@ fn argsort_by_rank<B: CpuSorts, I: Index>(
     report.scratch_peak = 0;
     job.budget.scratch(keys.len(), "", report)?;
     report.phase_of_one("finish", keys.len(), size_of_val(indices), || {
-        ranked.place(|to, from| indices[to] = I::from_usize(from));
+        ranked.place(|to, from| indices[to] = from as u32);
     });
     Ok(true)
 }
 
 /// Writes the sorting indices of two runs of keys.
-fn merge_indices<B: CpuSorts, I: Index>(
+fn merge_indices<B: CpuSorts>(
     keys: &[B],
     transform: Transform<B>,
-    indices: &mut [I],
+    indices: &mut [u32],
     runs: &[Run; 2],
     job: &Job,
     report: &mut Report,
 ) -> Result<(), Error> {
-    let code = |place: usize| transform.encode(keys[place]);
+    let code = |i: usize| transform.encode(keys[i]);
     let read = size_of_val(keys);
     let [_, Run { range, order: InRun::Mixed }] = runs else {
         report.phase_of_one("finish", read, size_of_val(indices), || {
-            runs::merge(runs, code, |to, from| indices[to] = I::from_usize(from));
+            runs::merge(runs, code, |to, from| indices[to] = from as u32);
         });
         return Ok(());
     };
     let start = range.start;
-    report.absorb(argsort(&keys[start..], &mut indices[start..], transform, job)?);
+    report.absorb(argsort(&keys[start..], Indices::Narrow(&mut indices[start..]), transform, job)?);
     // This takes less scratch memory than an argsort of all keys.
-    let mut tail = Scratch::<(B, I)>::new(keys.len() - start)?;
+    let mut tail = Scratch::<(B, u32)>::new(keys.len() - start)?;
     for (slot, &i) in tail.iter_mut().zip(&indices[start..]) {
-        slot.write((code(start + i.to_usize()), i));
+        slot.write((code(start + i as usize), i));
     }
     // SAFETY: all elements were just written.
     let tail = unsafe { tail.written() };
@@ -349,39 +389,49 @@ fn merge_indices<B: CpuSorts, I: Index>(
             runs,
             |i| if i < start { code(i) } else { tail[i - start].0 },
             |to, from| {
-                let place = if from < start { from } else { start + tail[from - start].1.to_usize() };
-                indices[to] = I::from_usize(place);
+                indices[to] = if from < start { from as u32 } else { start as u32 + tail[from - start].1 };
             },
         );
     });
     Ok(())
 }
 
-/// Writes the sorting indices of keys. Scratch memory holds them as `P`.
-fn order_indices<B: CpuSorts, P: Index, I: Index>(
+/// Writes the sorting indices of keys. Scratch memory holds them in N bytes too.
+fn order_indices<B: CpuSorts, const N: usize>(
     keys: &[B],
+    indices: &mut [Moved<N>],
     transform: Transform<B>,
-    indices: &mut [I],
     job: &Job,
     report: &mut Report,
 ) -> Result<(), Error> {
-    let isa = Isa::detect();
-    let scratch = Scratch::<Pair<B, P>>::new(keys.len())?;
+    let scratch = Scratch::<Pair<B, Moved<N>>>::new(keys.len())?;
     let moved = size_of_val(&*scratch);
     let read = 2 * size_of_val(keys);
     let mut scattered = report.phase_by_thread("distribute", job.budget.threads, read, moved, |work| {
-        scatter::distribute(scratch, keys, transform, P::from_usize, job, isa, work)
+        // SAFETY: there are no payloads.
+        unsafe { scatter::distribute(scratch, keys, transform, Source::Index, job, work) }
     });
     report.phase_by_thread("finish", job.budget.threads, moved, size_of_val(indices), |work| {
         let targets = split_at_ranges(indices, scattered.buckets());
         scatter::finish(&mut scattered, targets, work, |orderer: &mut Orderer<B>, pairs, to_indices| {
-            orderer.order(pairs.iter().map(Pair::code), isa, |to, from| {
+            orderer.order(pairs.len(), Pair::codes(pairs)).put(pairs.len(), |to, from| {
                 // SAFETY: an index can be copied any number of times.
-                to_indices[to] = I::from_usize(unsafe { pairs[from].payload() }.to_usize());
+                to_indices[to] = unsafe { pairs[from].payload() };
             });
+            orderer.forget();
         });
     });
     Ok(())
+}
+
+/// Indices as bytes.
+///
+/// # Safety
+/// The caller leaves indices in the slice.
+unsafe fn moved<I: Index, const N: usize>(indices: &mut [I]) -> &mut [Moved<N>] {
+    const { assert!(size_of::<I>() == N) }
+    // SAFETY: the sizes are equal, and bytes have no alignment. The caller leaves valid indices.
+    unsafe { std::slice::from_raw_parts_mut(indices.as_mut_ptr().cast(), indices.len()) }
 }
 
 /// Checks that the job allows this much scratch memory for sorting `n` pairs.

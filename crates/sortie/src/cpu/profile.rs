@@ -29,9 +29,7 @@ pub enum Runs {
 /// no equal keys, so reversing it is stable.
 pub(crate) fn runs<B: Bits>(keys: &[B], transform: Transform<B>, stable: bool, threads: usize) -> Runs {
     // Choosing the transform once, here, avoids a choice for every key.
-    if transform.is_identity() {
-        runs_of_codes(keys, |key| key, stable, threads)
-    } else if transform.is_integer() {
+    if const { B::OF_INTEGERS } || transform.is_integer() {
         runs_of_codes(keys, |key| transform.encode_integer(key), stable, threads)
     } else if transform.is_plain_float() {
         runs_of_codes(keys, |key| transform.encode_plain_float(key), stable, threads)
@@ -46,8 +44,10 @@ fn runs_of_codes<B: Bits>(keys: &[B], code: impl Fn(B) -> B + Sync, stable: bool
         [first, .., last] if code(*first) <= code(*last) => {
             (Runs::Ascending, one_run(keys, threads, |a, b| code(a) <= code(b)))
         }
-        _ if stable => (Runs::Descending, one_run(keys, threads, |a, b| code(a) > code(b))),
-        _ => (Runs::Descending, one_run(keys, threads, |a, b| code(a) >= code(b))),
+        _ => (
+            Runs::Descending,
+            one_run(keys, threads, |a, b| (code(a) > code(b)) | (!stable & (code(a) == code(b)))),
+        ),
     };
     if one { found } else { Runs::Mixed }
 }
@@ -57,9 +57,13 @@ fn one_run<B: Bits>(keys: &[B], threads: usize, in_order: impl Fn(B, B) -> bool 
     let isa = Isa::detect();
     let all = |range: Range<usize>| {
         compiled_for!(isa, || {
-            range.step_by(PROFILE_STRETCH).all(|start| {
-                is_in_order(&keys[start..keys.len().min(start + PROFILE_STRETCH + 1)], &in_order)
-            })
+            let Range { mut start, end } = range;
+            while start < end
+                && is_in_order(&keys[start..keys.len().min(start + PROFILE_STRETCH + 1)], &in_order)
+            {
+                start += PROFILE_STRETCH;
+            }
+            start >= end
         })
     };
     // Most inputs break the run at once. No thread is woken for those.

@@ -39,8 +39,15 @@ impl<B: Bits> Distinct<B> {
         if !has_few_codes(n, &code) {
             return None;
         }
-        let mut sample: [B; SAMPLE] =
-            std::array::from_fn(|i| code((i as u64 * n as u64 / SAMPLE as u64) as usize));
+        let mut sample = [B::ZERO; SAMPLE];
+        for (i, slot) in sample.iter_mut().enumerate() {
+            *slot = code((i as u64 * n as u64 / SAMPLE as u64) as usize);
+        }
+        Self::of(&mut sample)
+    }
+
+    /// The distinct codes of a sample. `None` if there are more than 16.
+    fn of(sample: &mut [B]) -> Option<Self> {
         sample.sort_unstable();
         let mut distinct = Distinct { codes: [sample[0]; RANKED], count: 0 };
         for equal in sample.chunk_by(|a, b| a == b) {
@@ -58,7 +65,7 @@ impl<B: Bits> Distinct<B> {
         ranks: &'r mut [u8],
     ) -> Option<Ranked<'r, B>> {
         assert_eq!(keys.len(), ranks.len());
-        let all = if B::WIDTH > u64::BITS {
+        let all = if const { B::WIDTH > u64::BITS } {
             self.rank_by_table(keys, transform, ranks)
         } else {
             self.rank_in_vectors(keys, transform, ranks)

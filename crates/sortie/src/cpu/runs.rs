@@ -95,7 +95,7 @@ const INTERLEAVING_LOOKS: usize = 4;
 /// The longest run that starts with the first key.
 pub(crate) fn first_run<B: Bits>(keys: &[B], transform: Transform<B>) -> Run {
     // Choosing the transform once, here, avoids a choice for every key.
-    if transform.is_integer() {
+    if const { B::OF_INTEGERS } || transform.is_integer() {
         first_run_of_codes(keys, |key| transform.encode_integer(key))
     } else {
         first_run_of_codes(keys, |key| transform.encode(key))
@@ -145,11 +145,13 @@ fn end_of_long_run<B: Bits>(
     in_order: &impl Fn(B, B) -> bool,
 ) -> usize {
     let neighbours = |a, b| in_order(code(a), code(b));
-    let stretches = vector::compiled_for!(Isa::detect(), || {
-        let starts = (start..keys.len() - 1).step_by(RUN_STRETCH);
-        starts.take_while(|&i| is_in_order(&keys[i..keys.len().min(i + RUN_STRETCH + 1)], neighbours)).count()
+    let start = vector::compiled_for!(Isa::detect(), || {
+        let mut i = start;
+        while i < keys.len() - 1 && is_in_order(&keys[i..keys.len().min(i + RUN_STRETCH + 1)], neighbours) {
+            i += RUN_STRETCH;
+        }
+        i
     });
-    let start = start + stretches * RUN_STRETCH;
     if start < keys.len() { start + in_a_row(&keys[start..], code, in_order) } else { keys.len() }
 }
 
@@ -158,23 +160,25 @@ fn end_of_long_run<B: Bits>(
 fn in_a_row<B: Bits>(keys: &[B], code: impl Fn(B) -> B, in_order: impl Fn(B, B) -> bool) -> usize {
     let Some((&first, rest)) = keys.split_first() else { return 0 };
     let mut before = code(first);
-    let steps = rest.iter().take_while(|&&key| {
+    for (i, &key) in rest.iter().enumerate() {
         let of_key = code(key);
-        in_order(std::mem::replace(&mut before, of_key), of_key)
-    });
-    1 + steps.count()
+        if !in_order(before, of_key) {
+            return 1 + i;
+        }
+        before = of_key;
+    }
+    keys.len()
 }
 
 /// Whether all neighbours are in order. Without a branch if that lets the compiler use vector instructions.
 #[inline(always)]
 pub(crate) fn is_in_order<B: Bits>(keys: &[B], in_order: impl Fn(B, B) -> bool) -> bool {
-    if B::WIDTH > 64 {
-        return keys.is_sorted_by(|&a, &b| in_order(a, b));
-    }
-    let Some((_, right)) = keys.split_first() else { return true };
     let mut broken = false;
-    for (&a, &b) in keys.iter().zip(right) {
-        broken |= !in_order(a, b);
+    for i in 1..keys.len() {
+        broken |= !in_order(keys[i - 1], keys[i]);
+        if B::WIDTH > u64::BITS && broken {
+            break;
+        }
     }
     !broken
 }

@@ -1,10 +1,6 @@
-//! Stable distribution into scratch memory. The threads count, then move, each its own stripe of the keys.
+//! Stable distribution into scratch memory. The threads count, then move, each its own stripe of the keys (`stripes.rs`).
 //!
-//! In every bucket, the codes of a stripe come after those of earlier stripes, so equal codes keep their order with any number
-//! of threads. The codes are read twice and the payload once. Both are written once, side by side.
-//!
-//! Source: Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014), section III.A:
-//! a histogram for each thread, their sum, and a move with pointers of each thread's own.
+//! The codes are read twice and the payload once. Both are written once, side by side.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -13,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use super::distribute::Classifier;
 use super::lines::Lines;
 use super::vector::{self, Isa};
-use super::{Job, split_at_ranges};
+use super::{Job, split_at_ranges, stripes};
 use crate::cpu::tuning::{CELLS, CLASSIFY_AHEAD, PAIR_BUCKETS, PAIRS_A_BUCKET, PAIRS_IN_CACHE};
 use crate::key::{Bits, Transform};
 use crate::parallel;
@@ -45,6 +41,16 @@ impl<B: Bits, P> Pair<B, P> {
     }
 }
 
+impl<B: Bits, P> Pair<B, P> {
+    /// The code of the pair at an index.
+    pub(crate) fn codes(pairs: &[Self]) -> impl Fn(usize) -> B {
+        move |i| pairs[i].code()
+    }
+}
+
+/// Bytes that are moved as they are, with any padding: payloads and indices, so that the sorts are compiled once for each size.
+pub(crate) type Moved<const N: usize> = MaybeUninit<[u8; N]>;
+
 /// Pairs, grouped by bucket.
 pub(crate) struct Scattered<B, P> {
     pairs: Scratch<Pair<B, P>>,
@@ -67,23 +73,78 @@ impl<B, P> Scattered<B, P> {
 /// compared with the pairs.
 const PAIR_BYTES: usize = 8;
 
-/// Distributes keys with their payloads into scratch memory, to a suitable number of buckets.
-pub(crate) fn distribute<B: Bits, P: Send>(
-    scratch: Scratch<Pair<B, P>>,
+/// What is beside each key.
+pub(crate) enum Source<P> {
+    /// The payloads of a slice, which are moved out of it.
+    Payload(Pointers<P>),
+    /// The index of the key, in as many bytes as P has: 4, enough for the number of keys, or 8.
+    Index,
+}
+
+impl<P> Source<P> {
+    /// # Safety
+    /// The payload still exists, and is not used again if it is not an index.
+    #[inline(always)]
+    unsafe fn take(&self, i: usize) -> MaybeUninit<P> {
+        // SAFETY: the caller guarantees it; an index is as large as P.
+        unsafe {
+            match self {
+                Source::Payload(payload) => payload.at(i).cast::<MaybeUninit<P>>().read(),
+                Source::Index if const { size_of::<P>() == size_of::<u32>() } => {
+                    std::mem::transmute_copy(&(i as u32))
+                }
+                Source::Index if const { size_of::<P>() == size_of::<u64>() } => {
+                    std::mem::transmute_copy(&(i as u64))
+                }
+                Source::Index => unreachable!("an index has 4 or 8 bytes"),
+            }
+        }
+    }
+}
+
+/// Distributes keys with what is beside them into scratch memory, to a suitable number of buckets.
+///
+/// # Safety
+/// The slice of payloads, if there is one, has as many of them as there are keys. They are used again only after they have been moved
+/// back.
+pub(crate) unsafe fn distribute<B: Bits, P: Send>(
+    mut pairs: Scratch<Pair<B, P>>,
     keys: &[B],
     transform: Transform<B>,
-    payload: impl Fn(usize) -> P + Sync,
+    source: Source<P>,
     job: &Job,
-    isa: Isa,
     work: &Work,
 ) -> Scattered<B, P> {
+    assert_eq!(pairs.len(), keys.len());
+    let classifier = work.task(|| classifier(keys, transform, size_of::<Pair<B, P>>(), job));
+    let to = Pointers::of(&mut pairs);
+    let buckets = stripes::distribute(
+        keys.len(),
+        work,
+        &|stripe| count(&keys[stripe], transform, &classifier),
+        &|stripe, starts| {
+            // SAFETY: the starts are sums of the counts of the same codes, so every position is written once, by one stripe.
+            let mut lines = unsafe { Lines::new(to.all(&starts)) };
+            classify(&keys[stripe.clone()], transform, &classifier, |i, code, bucket| {
+                // SAFETY: the caller guarantees it for the payload. The counts leave room for the pair.
+                unsafe {
+                    let payload = source.take(stripe.start + i);
+                    lines.push(bucket, MaybeUninit::new(Pair { code, payload }));
+                }
+            });
+            lines.finish();
+        },
+    );
+    Scattered { pairs, buckets }
+}
+
+/// A classifier for a suitable number of buckets of pairs of this many bytes.
+fn classifier<B: Bits>(keys: &[B], transform: Transform<B>, pair: usize, job: &Job) -> Classifier<B> {
     let wanted = if job.way == CpuWay::Quicksort { 1 } else { keys.len() / PAIRS_A_BUCKET };
-    let many = size_of::<Pair<B, P>>() >= PAIR_BYTES && keys.len() > PAIR_BUCKETS * PAIRS_IN_CACHE;
+    let many = pair >= PAIR_BYTES && keys.len() > PAIR_BUCKETS * PAIRS_IN_CACHE;
     let most = if many { CELLS } else { PAIR_BUCKETS };
     let buckets = wanted.next_power_of_two().min(most);
-    let code = |place: usize| transform.encode(keys[place]);
-    let classifier = work.task(|| Classifier::sampled(keys.len(), code, buckets, isa));
-    scatter(scratch, keys, transform, payload, &classifier, isa, work)
+    Classifier::sampled(keys.len(), |i| transform.encode(keys[i]), buckets, Isa::detect())
 }
 
 /// Runs `sort` on every bucket and its target. Each thread reuses a state.
@@ -112,100 +173,65 @@ pub(crate) fn finish<B: Bits, P: Send, T: Send, S: Default + Send>(
     }
 }
 
-/// Distributes the codes of `keys`, each with the payload of its index, into scratch memory of the same length.
-fn scatter<B: Bits, P: Send>(
-    mut pairs: Scratch<Pair<B, P>>,
-    keys: &[B],
-    transform: Transform<B>,
-    payload: impl Fn(usize) -> P + Sync,
-    classifier: &Classifier<B>,
-    isa: Isa,
-    work: &Work,
-) -> Scattered<B, P> {
-    assert_eq!(pairs.len(), keys.len());
-    let (n, threads) = (keys.len(), work.threads());
-    let stripe = n.div_ceil(threads).max(1);
-    let stripes: Vec<Range<usize>> =
-        (0..threads).map(|i| (i * stripe).min(n)..((i + 1) * stripe).min(n)).collect();
-    let mut starts = for_each(&stripes, work, |stripe| {
-        let mut counts = vec![0usize; classifier.buckets()];
-        classify(&keys[stripe.clone()], transform, classifier, isa, |_, _, bucket| counts[bucket] += 1);
-        counts
-    });
-    // Turns the counts of each stripe into its start in each bucket.
-    let mut buckets = Vec::with_capacity(classifier.buckets());
-    let mut at = 0;
-    for bucket in 0..classifier.buckets() {
-        let start = at;
-        for counts in &mut starts {
-            at += std::mem::replace(&mut counts[bucket], at);
-        }
-        buckets.push(start..at);
-    }
-    let to = Pointers::of(&mut pairs);
-    let stripes: Vec<_> = stripes.into_iter().zip(starts).collect();
-    for_each(&stripes, work, |(stripe, starts)| {
-        // SAFETY: the starts are sums of the counts of the same codes, so every position is written once, by one stripe.
-        let mut lines = unsafe { Lines::new(starts.iter().map(|&start| to.at(start)).collect()) };
-        classify(&keys[stripe.clone()], transform, classifier, isa, |place, code, bucket| {
-            let pair = Pair { code, payload: MaybeUninit::new(payload(stripe.start + place)) };
-            // SAFETY: the counts leave room for it.
-            unsafe { lines.push(bucket, MaybeUninit::new(pair)) };
-        });
-        lines.finish();
-    });
-    Scattered { pairs, buckets }
+/// The number of keys in each bucket.
+fn count<B: Bits>(keys: &[B], transform: Transform<B>, classifier: &Classifier<B>) -> Vec<usize> {
+    let mut counts = vec![0usize; classifier.buckets()];
+    classify(keys, transform, classifier, |_, _, bucket| counts[bucket] += 1);
+    counts
 }
 
-/// Calls `take(place, code, bucket)` for each key.
+/// Calls `take(index, code, bucket)` for each key.
+#[inline(always)]
 fn classify<B: Bits>(
     keys: &[B],
     transform: Transform<B>,
     classifier: &Classifier<B>,
-    isa: Isa,
-    take: impl FnMut(usize, B, usize),
-) {
-    // Choosing the transform once, here, avoids a choice for every key.
-    if transform.is_identity() {
-        classify_with(keys, |key| key, classifier, isa, take);
-    } else {
-        classify_with(keys, |key| transform.encode(key), classifier, isa, take);
-    }
-}
-
-#[inline(always)]
-fn classify_with<B: Bits>(
-    keys: &[B],
-    code: impl Fn(B) -> B,
-    classifier: &Classifier<B>,
-    isa: Isa,
     mut take: impl FnMut(usize, B, usize),
 ) {
-    let (chunks, rest) = keys.as_chunks::<CLASSIFY_AHEAD>();
-    let mut place = 0;
-    for chunk in chunks {
-        let (mut codes, mut cells) = ([B::ZERO; CLASSIFY_AHEAD], [B::ZERO; CLASSIFY_AHEAD]);
-        vector::compiled_for!(isa, || {
-            for i in 0..CLASSIFY_AHEAD {
-                codes[i] = code(chunk[i]);
-                cells[i] = classifier.cell(codes[i]);
+    let isa = Isa::detect();
+    let (mut codes, mut cells) = ([B::ZERO; CLASSIFY_AHEAD], [B::ZERO; CLASSIFY_AHEAD]);
+    let mut i = 0;
+    while i < keys.len() {
+        let ahead = &keys[i..keys.len().min(i + CLASSIFY_AHEAD)];
+        if let Some(ahead) = ahead.first_chunk() {
+            find_cells(ahead, transform, classifier, &mut codes, &mut cells, isa);
+        } else {
+            for (j, &key) in ahead.iter().enumerate() {
+                codes[j] = transform.encode(key);
+                cells[j] = classifier.cell(codes[j]);
             }
-        });
-        for i in 0..CLASSIFY_AHEAD {
-            take(place + i, codes[i], classifier.bucket_of_cell(cells[i]));
         }
-        place += CLASSIFY_AHEAD;
-    }
-    for &key in rest {
-        let code = code(key);
-        take(place, code, classifier.bucket_of_cell(classifier.cell(code)));
-        place += 1;
+        for j in 0..ahead.len() {
+            take(i + j, codes[j], classifier.bucket_of_cell(cells[j]));
+        }
+        i += ahead.len();
     }
 }
 
-/// Runs `run` on every item as a task, and returns the results.
-fn for_each<T: Sync, R: Send>(items: &[T], work: &Work, run: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    parallel::map(work.threads(), items, |item| work.task(|| run(item)))
+/// The codes of keys, and their cells. Not inlined, because it is compiled for each instruction set.
+#[inline(never)]
+fn find_cells<B: Bits>(
+    keys: &[B; CLASSIFY_AHEAD],
+    transform: Transform<B>,
+    classifier: &Classifier<B>,
+    codes: &mut [B; CLASSIFY_AHEAD],
+    cells: &mut [B; CLASSIFY_AHEAD],
+    isa: Isa,
+) {
+    vector::compiled_for!(isa, || {
+        // Choosing the transform once, here, avoids a choice for every key.
+        if const { B::OF_INTEGERS } || transform.is_integer() {
+            for i in 0..CLASSIFY_AHEAD {
+                codes[i] = transform.encode_integer(keys[i]);
+                cells[i] = classifier.cell(codes[i]);
+            }
+        } else {
+            for i in 0..CLASSIFY_AHEAD {
+                codes[i] = transform.encode(keys[i]);
+                cells[i] = classifier.cell(codes[i]);
+            }
+        }
+    });
 }
 
 /// A slice that several threads write, each at positions of its own.
@@ -228,10 +254,24 @@ impl<T> Pointers<T> {
     }
 
     /// # Safety
-    /// `place` is within the slice, which still exists, and no other thread uses that position.
+    /// The index is within the slice, which still exists, and no other thread uses that position.
     #[inline(always)]
-    pub(crate) unsafe fn at(&self, place: usize) -> *mut T {
+    pub(crate) unsafe fn at(&self, i: usize) -> *mut T {
         // SAFETY: the caller guarantees it.
-        unsafe { self.0.add(place) }
+        unsafe { self.0.add(i) }
+    }
+
+    /// # Safety
+    /// The range is within the slice, which still exists, and nothing else uses that part of it for as long.
+    pub(crate) unsafe fn slice<'a>(&self, range: Range<usize>) -> &'a mut [T] {
+        // SAFETY: the caller guarantees it.
+        unsafe { std::slice::from_raw_parts_mut(self.at(range.start), range.len()) }
+    }
+
+    /// # Safety
+    /// Each index is within the slice, or its length; else as [`Pointers::at`].
+    pub(crate) unsafe fn all(&self, indices: &[usize]) -> Vec<*mut T> {
+        // SAFETY: the caller guarantees it.
+        indices.iter().map(|&i| unsafe { self.at(i) }).collect()
     }
 }

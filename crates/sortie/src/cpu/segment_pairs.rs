@@ -2,16 +2,14 @@
 
 use std::ops::Range;
 
+use super::batch::Batch;
 use super::order::Orderer;
+use super::scatter::Pointers;
 use super::sorts::CpuSorts;
-use super::vector::Isa;
 use super::{Job, pairs, permute_pairs};
 use crate::cpu::profile::{self, Runs};
 use crate::cpu::tuning::{INSERT_UP_TO, PAIRS_A_BUCKET};
-use crate::key::Transform;
-use crate::parallel;
-use crate::parallel::ITEMS_A_TASK;
-use crate::request::Budget;
+use crate::key::{Indices, Transform};
 use crate::ways::CpuWay;
 use crate::{Error, Index, Report, Segments};
 
@@ -42,7 +40,6 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
     job: &Job,
 ) -> Result<Report, Error> {
     pairs::check(0, 0, job)?;
-    let isa = Isa::detect();
     // If keys cannot be decoded from their codes, indices are sorted with the codes.
     let pair = if transform.is_bijection() { size_of::<B>() + size_of::<V>() } else { 16 + size_of::<B>() };
     let scratch = |length: usize| {
@@ -54,48 +51,91 @@ pub(crate) fn sort<B: CpuSorts, V: Send>(
             0
         }
     };
-    each(keys, payload, segments, &scratch, job, &|room: &mut Room<B>,
-                                                   _,
-                                                   keys: &mut [B],
-                                                   payload: &mut [V],
-                                                   job| {
-        if job.way == CpuWay::Merge || keys.len() > PAIRS_A_BUCKET {
-            pairs::sort(keys, payload, transform, job)
-        } else {
-            sort_bucket(room, keys, payload, transform, isa);
-            Ok(Report::default())
+    let bytes = size_of_val(keys) + size_of_val(payload);
+    let batch = Batch { segments, keys: keys.len(), bytes };
+    assert_eq!(keys.len(), payload.len());
+    let (keys, payload) = (Pointers::of(keys), Pointers::of(payload));
+    batch.each(&scratch, job, &|range, large, job| {
+        let (mut room, mut report) = (Room::default(), Report::default());
+        for segment in batch.ranges(range, large) {
+            // SAFETY: segments do not overlap, and each is used by one thread.
+            let (keys, payload) = unsafe { (keys.slice(segment.clone()), payload.slice(segment)) };
+            if job.way == CpuWay::Merge || keys.len() > PAIRS_A_BUCKET {
+                report.absorb(pairs::sort(keys, payload, transform, job).expect(GRANTED));
+            } else {
+                sort_bucket(&mut room, keys, payload, transform);
+            }
         }
+        report
     })
 }
 
+/// Why a segment cannot fail for want of memory.
+pub(crate) const GRANTED: &str = "the system grants the scratch that the limit allows";
+
 /// Writes the sorting indices of the keys in every segment, counted from its start. Stable.
-pub(crate) fn argsort<B: CpuSorts, I: Index>(
+pub(crate) fn argsort<B: CpuSorts>(
     keys: &[B],
-    indices: &mut [I],
+    indices: Indices<'_>,
     segments: Segments<'_>,
     transform: Transform<B>,
     job: &Job,
 ) -> Result<Report, Error> {
     pairs::check(0, 0, job)?;
-    let isa = Isa::detect();
     let scratch = |length: usize| {
         let room = room_bytes(size_of::<B>()) * length.min(PAIRS_A_BUCKET);
         // Segments longer than a bucket need a copy with indices, or the scratch memory of a merge sort.
         room + if length > PAIRS_A_BUCKET { length * (size_of::<B>() + size_of::<u64>()) } else { 0 }
     };
-    // There is no payload to divide into segments.
-    let none = &mut vec![(); keys.len()];
-    each(none, indices, segments, &scratch, job, &|room: &mut Room<B>,
-                                                   range,
-                                                   _: &mut [()],
-                                                   indices: &mut [I],
-                                                   job| {
-        let keys = &keys[range];
-        if job.way == CpuWay::Merge || keys.len() > PAIRS_A_BUCKET {
-            return pairs::argsort(keys, indices, transform, job);
+    each_of_indices(keys.len(), indices, segments, &scratch, job, &|job, ranges| {
+        let (mut orderer, mut report) = (Orderer::default(), Report::default());
+        while let Some((range, indices)) = ranges() {
+            let keys = &keys[range];
+            if job.way == CpuWay::Merge || keys.len() > PAIRS_A_BUCKET {
+                report.absorb(pairs::argsort(keys, indices, transform, job).expect(GRANTED));
+            } else {
+                orderer.order_keys(keys, transform).write(indices);
+            }
         }
-        room.orderer.order_keys(keys, transform, isa, |to, from| indices[to] = I::from_usize(from));
-        Ok(Report::default())
+        report
+    })
+}
+
+/// The ranges of the next segment, and its indices.
+type Next<'a, 'i> = &'a mut dyn FnMut() -> Option<(Range<usize>, Indices<'i>)>;
+
+/// Calls `sort` for the indices of segments of `n` keys, see [`Batch::each`].
+pub(crate) fn each_of_indices<'i>(
+    n: usize,
+    indices: Indices<'i>,
+    segments: Segments<'_>,
+    scratch: &dyn Fn(usize) -> usize,
+    job: &Job,
+    sort: &(dyn Fn(&Job, Next<'_, 'i>) -> Report + Sync),
+) -> Result<Report, Error> {
+    match indices {
+        Indices::Narrow(indices) => each_in(n, indices, Indices::Narrow, segments, scratch, job, sort),
+        Indices::Wide(indices) => each_in(n, indices, Indices::Wide, segments, scratch, job, sort),
+    }
+}
+
+fn each_in<'i, I: Index>(
+    n: usize,
+    indices: &'i mut [I],
+    of_width: fn(&'i mut [I]) -> Indices<'i>,
+    segments: Segments<'_>,
+    scratch: &dyn Fn(usize) -> usize,
+    job: &Job,
+    sort: &(dyn Fn(&Job, Next<'_, 'i>) -> Report + Sync),
+) -> Result<Report, Error> {
+    assert_eq!(indices.len(), n);
+    let batch = Batch { segments, keys: n, bytes: size_of_val(indices) };
+    let indices = Pointers::of(indices);
+    batch.each(scratch, job, &|range, large, job| {
+        let mut ranges = batch.ranges(range, large);
+        // SAFETY: segments do not overlap, and each is used by one thread.
+        let next = |range: Range<usize>| (range.clone(), of_width(unsafe { indices.slice(range) }));
+        sort(job, &mut || ranges.next().map(next))
     })
 }
 
@@ -105,7 +145,6 @@ fn sort_bucket<B: CpuSorts, V>(
     keys: &mut [B],
     payload: &mut [V],
     transform: Transform<B>,
-    isa: Isa,
 ) {
     match profile::runs(keys, transform, true, 1) {
         Runs::Ascending => {}
@@ -126,96 +165,9 @@ fn sort_bucket<B: CpuSorts, V>(
         Runs::Mixed => {
             let Room { orderer, indices } = room;
             indices.clear();
-            orderer.order_keys(
-                keys,
-                transform,
-                isa,
-                // `to` ascends, so the indices can be appended.
-                |_, from| indices.push(from as u32),
-            );
+            // `to` ascends, so the indices can be appended.
+            orderer.order_keys(keys, transform).put(keys.len(), |_, from| indices.push(from as u32));
             permute_pairs(keys, payload, indices);
         }
     }
-}
-
-/// Calls `sort` for every segment. Segments with enough work for all threads are sorted one by one, the others in
-/// parallel.
-///
-/// `sort` gets the range of the segment. It needs `scratch(length)` bytes, and only fails if the system refuses them;
-/// then this function panics. Each thread reuses one `R` for all its segments.
-pub(crate) fn each<R: Default, K: Send, V: Send, S>(
-    keys: &mut [K],
-    payload: &mut [V],
-    segments: Segments<'_>,
-    scratch: &dyn Fn(usize) -> usize,
-    job: &Job,
-    sort: &S,
-) -> Result<Report, Error>
-where
-    S: Fn(&mut R, Range<usize>, &mut [K], &mut [V], &Job) -> Result<Report, Error> + Sync,
-{
-    let bytes = size_of_val(keys) + size_of_val(payload);
-    let lengths = || (0..segments.count(keys.len())).map(|i| segments.range(i).len());
-    let large = if job.budget.threads > 1 { keys.len() / job.budget.threads + 1 } else { usize::MAX };
-    let longest = lengths().filter(|&length| length < large).max().unwrap_or(0);
-    let longest_of_all = lengths().max().unwrap_or(0);
-    let mut report = Report::default();
-    job.budget.scratch(
-        scratch(longest_of_all).max(scratch(longest).saturating_mul(job.budget.threads)),
-        "a stable sort of pairs needs a copy of the longest segment for each thread; use fewer threads",
-        &mut report,
-    )?;
-    let granted = "the system grants the scratch that the limit allows";
-    let count = segments.count(keys.len());
-    let job = Job { budget: Budget { memory: u64::MAX, ..job.budget }, ..*job };
-    for range in (0..count).map(|i| segments.range(i)).filter(|range| range.len() >= large) {
-        let (keys, payload) = (&mut keys[range.clone()], &mut payload[range.clone()]);
-        report.absorb(sort(&mut R::default(), range, keys, payload, &job).expect(granted));
-    }
-    let alone = Job { budget: Budget { threads: 1, ..job.budget }, ..job };
-    report.phase("finish", bytes, bytes, || {
-        side_by_side(
-            keys,
-            payload,
-            0,
-            0..count,
-            segments,
-            job.budget.threads,
-            &|room, range, keys, payload| {
-                if range.len() < large {
-                    sort(room, range, keys, payload, &alone).expect(granted);
-                }
-            },
-        );
-    });
-    Ok(report)
-}
-
-/// Runs `finish` on the segments of a range. `keys` and `payload` start at position `at`.
-fn side_by_side<R: Default, K: Send, V: Send>(
-    keys: &mut [K],
-    payload: &mut [V],
-    at: usize,
-    range: Range<usize>,
-    segments: Segments<'_>,
-    threads: usize,
-    finish: &(impl Fn(&mut R, Range<usize>, &mut [K], &mut [V]) + Sync),
-) {
-    if threads < 2 || range.len() <= 1 || keys.len() <= ITEMS_A_TASK / 4 {
-        let mut room = R::default();
-        for i in range {
-            let range = segments.range(i);
-            let within = range.start - at..range.end - at;
-            finish(&mut room, range, &mut keys[within.clone()], &mut payload[within]);
-        }
-        return;
-    }
-    let middle = range.start + range.len() / 2;
-    let boundary = segments.range(middle).start;
-    let (low_keys, high_keys) = keys.split_at_mut(boundary - at);
-    let (low_payload, high_payload) = payload.split_at_mut(boundary - at);
-    parallel::join(
-        || side_by_side(low_keys, low_payload, at, range.start..middle, segments, threads, finish),
-        || side_by_side(high_keys, high_payload, boundary, middle..range.end, segments, threads, finish),
-    );
 }

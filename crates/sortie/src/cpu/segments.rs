@@ -1,13 +1,11 @@
 //! Sorts many arrays of keys of fixed width: finish alone, because each array is already a bucket.
 
-use std::ops::Range;
-
+use super::batch::Batch;
+use super::scatter::Pointers;
 use super::vector::{self, Isa};
 use super::{Job, compare, counting, keys};
 use crate::cpu::sorts::CpuSorts;
 use crate::key::Transform;
-use crate::parallel;
-use crate::parallel::ITEMS_A_TASK;
 use crate::ways::CpuWay;
 use crate::{Error, Report, Segments};
 
@@ -23,8 +21,7 @@ pub(crate) fn sort<B: CpuSorts>(
         let (_, mut report) = compare::check(size_of_val(keys), job)?;
         let bytes = size_of_val(keys);
         report.phase("finish", bytes, bytes, || {
-            let finish = |segment: &mut [B]| segment.sort_by(compare);
-            side_by_side(keys, 0, 0..segments.count(keys.len()), segments, job.budget.threads, &finish);
+            each(keys, segments, usize::MAX, job.budget.threads, |segment| segment.sort_by(compare));
         });
         return Ok(report);
     }
@@ -32,7 +29,7 @@ pub(crate) fn sort<B: CpuSorts>(
     let bytes = size_of_val(keys);
     let isa = Isa::detect();
     let finish = |segment: &mut [B]| {
-        if counting::applies::<B>(segment.len()) {
+        if const { counting::are_narrow::<B>() } && counting::applies::<B>(segment.len()) {
             return counting::sort(segment, transform);
         }
         vector::compiled_for!(isa, || transform.encode_slice(segment));
@@ -46,36 +43,25 @@ pub(crate) fn sort<B: CpuSorts>(
         report.absorb(keys::sort(&mut keys[segments.range(i)], transform, job)?);
     }
     report.phase("finish", bytes, bytes, || {
-        side_by_side(keys, 0, 0..count, segments, job.budget.threads, &|segment: &mut [B]| {
-            if segment.len() < large {
-                finish(segment);
-            }
-        });
+        each(keys, segments, large, job.budget.threads, finish);
     });
     Ok(report)
 }
 
-/// Runs `finish` on the segments of a range. `keys` start at position `at`.
-pub(crate) fn side_by_side<K: Send>(
+/// Calls `finish` with each segment of fewer than `large` keys.
+pub(crate) fn each<K: Send>(
     keys: &mut [K],
-    at: usize,
-    range: Range<usize>,
     segments: Segments<'_>,
+    large: usize,
     threads: usize,
-    finish: &(impl Fn(&mut [K]) + Sync),
+    finish: impl Fn(&mut [K]) + Sync,
 ) {
-    if threads < 2 || range.len() <= 1 || keys.len() <= ITEMS_A_TASK / 4 {
-        for i in range {
-            let indices = segments.range(i);
-            finish(&mut keys[indices.start - at..indices.end - at]);
+    let batch = Batch { segments, keys: keys.len(), bytes: size_of_val(keys) };
+    let keys = Pointers::of(keys);
+    batch.side_by_side(0..segments.count(batch.keys), threads, &|range| {
+        for segment in batch.ranges(range, large) {
+            // SAFETY: segments do not overlap, and each is used by one thread.
+            finish(unsafe { keys.slice(segment) });
         }
-        return;
-    }
-    let middle = range.start + range.len() / 2;
-    let boundary = segments.range(middle).start;
-    let (low, high) = keys.split_at_mut(boundary - at);
-    parallel::join(
-        || side_by_side(low, at, range.start..middle, segments, threads, finish),
-        || side_by_side(high, boundary, middle..range.end, segments, threads, finish),
-    );
+    });
 }

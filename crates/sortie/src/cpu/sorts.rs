@@ -3,10 +3,9 @@
 //! The methods are compiled in this crate, once for each width. Generic functions are compiled in each crate that calls them, and
 //! these call a large part of the engine.
 
-use std::mem::MaybeUninit;
-
 use super::few::{self, Ordered, Room};
 use super::order::{self, Found, Words};
+use super::scatter::Moved;
 use super::{Job, keys, pairs, segment_pairs, segments};
 use crate::cpu::profile::{self, Runs};
 use crate::key::{Bits, Indices, Transform};
@@ -73,9 +72,6 @@ pub enum Payload<'a> {
     Of8(&'a mut [Moved<8>]),
     Of16(&'a mut [Moved<16>]),
 }
-
-/// A payload that is moved as it is, with any padding.
-type Moved<const N: usize> = MaybeUninit<[u8; N]>;
 
 impl<'a> Payload<'a> {
     /// Whether the sorts are compiled for such payloads.
@@ -176,10 +172,7 @@ macro_rules! cpu_sorts {
                 transform: Transform<Self>,
                 job: &Job,
             ) -> Result<Report, Error> {
-                match indices {
-                    Indices::Narrow(indices) => pairs::argsort(keys, indices, transform, job),
-                    Indices::Wide(indices) => pairs::argsort(keys, indices, transform, job),
-                }
+                pairs::argsort(keys, indices, transform, job)
             }
 
             fn sort_segments(
@@ -212,14 +205,7 @@ macro_rules! cpu_sorts {
                 transform: Transform<Self>,
                 job: &Job,
             ) -> Result<Report, Error> {
-                match indices {
-                    Indices::Narrow(indices) => {
-                        segment_pairs::argsort(keys, indices, segments, transform, job)
-                    }
-                    Indices::Wide(indices) => {
-                        segment_pairs::argsort(keys, indices, segments, transform, job)
-                    }
-                }
+                segment_pairs::argsort(keys, indices, segments, transform, job)
             }
         }
     )*};

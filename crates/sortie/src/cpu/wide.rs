@@ -5,12 +5,15 @@ use std::mem::MaybeUninit;
 
 use rayon::slice::ParallelSliceMut;
 
+use super::batch::Batch;
 use super::by_code;
 use super::long_runs::{self, LongRuns, MOST_RUNS};
+use super::scatter::Pointers;
+use super::segment_pairs::{GRANTED, each_of_indices};
 use super::sorts::CpuSorts;
-use super::{Job, compare, permute_pairs, segment_pairs, segments};
+use super::{Job, compare, permute_pairs, segments};
 use crate::cpu::tuning::{FEW, MERGED_BY_THREADS};
-use crate::key::Transform;
+use crate::key::{Indices, Transform};
 use crate::parallel::ITEMS_A_TASK;
 use crate::scratch::Scratch;
 use crate::ways::CpuWay;
@@ -18,7 +21,7 @@ use crate::{Error, Index, Order, Report, Segments, TotalOrder};
 
 pub(crate) fn sort<K: TotalOrder>(keys: &mut [K], order: Order, job: &Job) -> Result<Report, Error> {
     if job.way == CpuWay::Merge {
-        return compare::sort(keys, |a, b| a.compare(b, order), job);
+        return compare::merge(keys, |a, b| a.compare(b, order), job);
     }
     let mut report = Report::default();
     if size_of::<K>() == 0 {
@@ -207,8 +210,7 @@ pub(crate) fn sort_segments<K: TotalOrder>(
     let bytes = size_of_val(keys);
     report.phase("finish", bytes, bytes, || {
         let finish = |segment: &mut [K]| sort_keys(segment, order, false, 1);
-        let count = segments.count(keys.len());
-        segments::side_by_side(keys, 0, 0..count, segments, job.budget.threads, &finish);
+        segments::each(keys, segments, usize::MAX, job.budget.threads, finish);
     });
     Ok(report)
 }
@@ -222,14 +224,19 @@ pub(crate) fn sort_pairs_segments<K: TotalOrder, V: Send>(
 ) -> Result<Report, Error> {
     // Indices, prefixes, the scratch memory of an argsort of those, and that of a merge sort of ties.
     let scratch = |length: usize| length.saturating_mul(8 + 8 + 16 + 8);
-    segment_pairs::each(
-        keys,
-        payload,
-        segments,
-        &scratch,
-        job,
-        &|_: &mut (), _, keys: &mut [K], payload: &mut [V], job| sort_pairs(keys, payload, order, job),
-    )
+    let bytes = size_of_val(keys) + size_of_val(payload);
+    let batch = Batch { segments, keys: keys.len(), bytes };
+    assert_eq!(keys.len(), payload.len());
+    let (keys, payload) = (Pointers::of(keys), Pointers::of(payload));
+    batch.each(&scratch, job, &|range, large, job| {
+        let mut report = Report::default();
+        for segment in batch.ranges(range, large) {
+            // SAFETY: segments do not overlap, and each is used by one thread.
+            let (keys, payload) = unsafe { (keys.slice(segment.clone()), payload.slice(segment)) };
+            report.absorb(sort_pairs(keys, payload, order, job).expect(GRANTED));
+        }
+        report
+    })
 }
 
 pub(crate) fn argsort_segments<K: TotalOrder, I: Index>(
@@ -241,14 +248,15 @@ pub(crate) fn argsort_segments<K: TotalOrder, I: Index>(
 ) -> Result<Report, Error> {
     // Prefixes, the scratch memory of an argsort of those, and that of a merge sort of ties.
     let scratch = |length: usize| length.saturating_mul(8 + 16 + 8);
-    // There is no payload to divide into segments.
-    let none = &mut vec![(); keys.len()];
-    segment_pairs::each(
-        none,
-        indices,
-        segments,
-        &scratch,
-        job,
-        &|_: &mut (), range, _: &mut [()], indices: &mut [I], job| argsort(&keys[range], indices, order, job),
-    )
+    each_of_indices(keys.len(), I::by_width(indices), segments, &scratch, job, &|job, next| {
+        let mut report = Report::default();
+        while let Some((range, indices)) = next() {
+            let sorted = match indices {
+                Indices::Narrow(indices) => argsort(&keys[range], indices, order, job),
+                Indices::Wide(indices) => argsort(&keys[range], indices, order, job),
+            };
+            report.absorb(sorted.expect(GRANTED));
+        }
+        report
+    })
 }

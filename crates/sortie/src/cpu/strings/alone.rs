@@ -151,7 +151,7 @@ impl<F> Sort<'_, F> {
         unsafe {
             let unordered: *mut P = unordered.as_mut_ptr().cast();
             std::ptr::copy_nonoverlapping(items.as_ptr(), unordered, items.len());
-            orderer.order_keys(words, transform, Isa::detect(), |to, from| {
+            orderer.order_keys(words, transform).put(words.len(), |to, from| {
                 items.as_mut_ptr().add(to).write(unordered.add(from).read());
                 follow.next(to, words[from]);
             });

@@ -37,8 +37,7 @@ use self::lcps::Lcp;
 use self::symbols::Symbols;
 use self::words::{Follow, Words};
 use super::prefetch::ahead;
-use super::scatter::{self, Pair, Pointers, Scattered};
-use super::vector::Isa;
+use super::scatter::{self, Pair, Pointers, Scattered, Source};
 use super::{Job, compare, split_at_ranges};
 use crate::cpu::tuning::{
     ALPHABET_SAMPLE, COMPARE_STRINGS_UP_TO, DISTRIBUTE_STRINGS_FROM, FEW, MERGED_BY_THREADS, STRINGS_A_TASK,
@@ -362,10 +361,9 @@ impl<F> Sort<'_, F> {
             let encoded = unsafe { encoded.written() };
             let moved = size_of_val(&*pairs);
             let scattered = phase.phase_by_thread("distribute", threads, 16 * n + refs, moved, |work| {
-                let source = Pointers::of(items);
-                // SAFETY: each item is copied to scratch memory once. The slice still owns the items until `finish`.
-                let item = |place| unsafe { source.at(place).read() };
-                scatter::distribute(pairs, encoded, self.transform(), item, self.job, Isa::detect(), work)
+                let source = Source::Payload(Pointers::of(items));
+                // SAFETY: there is a word for each item. The slice still owns the items until `finish`.
+                unsafe { scatter::distribute(pairs, encoded, self.transform(), source, self.job, work) }
             });
             phase.phase_by_thread("finish", threads, moved, refs + size_of_val(lcps), |work| {
                 self.finish(items, lcps, scattered, depth, &words, work)
@@ -425,11 +423,12 @@ impl<F> Sort<'_, F> {
             let (to_items, lcps): (&mut [MaybeUninit<P>], &mut [L]) = target;
             let mut ties = Vec::new();
             let mut follow = Follow::new(words, lcps, depth, 0, &mut ties, true);
-            state.orderer.order(pairs.iter().map(Pair::code), Isa::detect(), |to, from| {
+            state.orderer.order(pairs.len(), Pair::codes(pairs)).put(pairs.len(), |to, from| {
                 // SAFETY: each item of the bucket is copied back once.
                 to_items[to].write(unsafe { pairs[from].payload() });
                 follow.next(to, transform.decode(pairs[from].code()));
             });
+            state.orderer.forget();
             follow.end(pairs.len());
             back.store(true, Relaxed);
             // SAFETY: the whole bucket was written.
