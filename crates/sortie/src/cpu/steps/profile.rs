@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+pub(crate) use crate::cpu::runs::Runs;
 use crate::cpu::runs::is_in_order;
 use crate::cpu::vector::{Isa, compiled_for};
 use crate::key::{Bits, Transform};
@@ -13,17 +14,6 @@ const PROFILE_PARALLEL_FROM: usize = 1 << 21;
 
 /// The number of keys that the profile compares before each check whether the run is broken.
 const PROFILE_STRETCH: usize = 1 << 8;
-
-/// Whether the keys are already one run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Runs {
-    /// Each key is at least the one before.
-    Ascending,
-    /// No key is greater than the one before.
-    Descending,
-    /// Neither.
-    Mixed,
-}
 
 /// Checks whether the keys are one run. Stops at the first stretch that breaks it. With `stable`, a descending run has
 /// no equal keys, so reversing it is stable.

@@ -8,9 +8,9 @@
 
 use std::ops::Range;
 
-use super::distribute;
-use super::vector::{self, Isa};
+use crate::cpu::distribute;
 use crate::cpu::tuning::{EXCHANGED_BY_A_TASK, PIVOT_SAMPLE};
+use crate::cpu::vector::{self, Isa};
 use crate::key::Bits;
 use crate::parallel;
 use crate::parallel::ITEMS_A_TASK;
@@ -35,7 +35,7 @@ pub(crate) fn split<B: Bits>(keys: &mut [B], threads: usize, isa: Isa) -> Vec<Ra
 
 /// Moves about half of the keys, all less than the others, to the front, and returns their number.
 pub(crate) fn split_in_two<B: Bits>(keys: &mut [B], threads: usize, isa: Isa) -> usize {
-    let pivot = distribute::sample(keys.len(), |place| keys[place], PIVOT_SAMPLE, isa)[PIVOT_SAMPLE / 2];
+    let pivot = distribute::sample(keys.len(), |i| keys[i], PIVOT_SAMPLE, isa)[PIVOT_SAMPLE / 2];
     match partition(keys, pivot, threads, isa) {
         // The pivot is the smallest key, and there are many of it. All others are moved behind it.
         0 if pivot < B::MAX => partition(keys, pivot.wrapping_add(B::from_low(1)), threads, isa),
@@ -67,12 +67,12 @@ fn partition<B: Bits>(keys: &mut [B], pivot: B, threads: usize, isa: Isa) -> usi
 }
 
 /// The slices of `keys` at these positions. `at` is the position of the first key.
-fn cut<B>(mut keys: &mut [B], mut at: usize, places: Vec<Range<usize>>) -> Vec<&mut [B]> {
+fn cut<B>(mut keys: &mut [B], mut at: usize, ranges: Vec<Range<usize>>) -> Vec<&mut [B]> {
     let mut slices = Vec::new();
-    for range in places.into_iter().filter(|range| !range.is_empty()) {
+    for range in ranges.into_iter().filter(|range| !range.is_empty()) {
         let (_, rest) = keys.split_at_mut(range.start - at);
         keys = rest;
-        slices.push(keys.split_off_mut(..range.len()).expect("the places lie within the keys"));
+        slices.push(keys.split_off_mut(..range.len()).expect("the ranges are within the keys"));
         at = range.end;
     }
     slices

@@ -3,7 +3,6 @@
 //!
 //! A sort of items writes the lengths for all items but the first, whose neighbour is not among them.
 
-use super::words::first_eight;
 use super::{Sort, Strings};
 use crate::cpu::tuning::STRINGS_A_TASK;
 use crate::parallel;
@@ -84,9 +83,9 @@ impl<F> Sort<'_, F> {
         F: Strings<P>,
     {
         if L::ASKED {
-            for place in indices.filter(|&place| place > 0) {
-                let (before, item) = (self.rest(&items[place - 1], depth), self.rest(&items[place], depth));
-                lcps[place] = L::of(depth + shared(before, item));
+            for i in indices.filter(|&i| i > 0) {
+                let (before, item) = (self.rest(&items[i - 1], depth), self.rest(&items[i], depth));
+                lcps[i] = L::of(depth + shared(before, item));
             }
         }
     }
@@ -111,6 +110,24 @@ pub(super) fn shared(a: &[u8], b: &[u8]) -> usize {
 #[inline(always)]
 fn equal_chunks<const N: usize>(a: &[u8], b: &[u8]) -> usize {
     a.as_chunks::<N>().0.iter().zip(b.as_chunks::<N>().0).take_while(|(a, b)| a == b).count()
+}
+
+/// The first eight bytes, the first one highest. Zeros follow the end.
+#[inline(always)]
+pub(super) fn first_eight(string: &[u8]) -> u64 {
+    if let Some(eight) = string.first_chunk::<8>() {
+        return u64::from_be_bytes(*eight);
+    }
+    let empty_bits = 64 - 8 * string.len() as u32;
+    if let (Some(first), Some(last)) = (string.first_chunk::<4>(), string.last_chunk::<4>()) {
+        return u64::from(u32::from_be_bytes(*first)) << 32
+            | u64::from(u32::from_be_bytes(*last)) << empty_bits;
+    }
+    let [first, .., last] = string else {
+        return string.first().map_or(0, |&byte| u64::from(byte) << 56);
+    };
+    let middle = u64::from(string[string.len() / 2]) << (56 - 8 * (string.len() / 2));
+    u64::from(*first) << 56 | middle | u64::from(*last) << empty_bits
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Sorts many arrays of keys of fixed width: finish alone, because each array is already a bucket.
 
-use super::batch::Batch;
-use super::scatter::Pointers;
-use super::vector::{self, Isa};
-use super::{Job, compare, counting, keys};
+use crate::cpu::batch::Batch;
+use crate::cpu::scatter::Pointers;
 use crate::cpu::sorts::CpuSorts;
+use crate::cpu::vector::{self, Isa};
+use crate::cpu::{Job, compare, counting, keys};
 use crate::key::Transform;
 use crate::ways::CpuWay;
 use crate::{Error, Report, Segments};

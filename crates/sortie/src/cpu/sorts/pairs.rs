@@ -4,17 +4,17 @@
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
 
-use super::digits;
-use super::order::Orderer;
-use super::ranks::{Distinct, Ranked};
-use super::runs::{self, InRun, Rows, Run};
-use super::scatter::{self, Moved, Pair, Pointers, Source};
-use super::sorts::CpuSorts;
-use super::{Job, compare, counting, packed, permute_pairs, split_at_ranges, widen};
+use crate::cpu::digits;
+use crate::cpu::order::Orderer;
 use crate::cpu::profile::{self, Runs};
+use crate::cpu::ranks::{Distinct, Ranked};
+use crate::cpu::runs::{self, InRun, Rows, Run};
+use crate::cpu::scatter::{self, Moved, Pair, Pointers, Source};
+use crate::cpu::sorts::CpuSorts;
 use crate::cpu::tuning::{
     MERGED_BY_THREADS, PACKED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE,
 };
+use crate::cpu::{Job, compare, counting, packed, permute_pairs, split_at_ranges, widen};
 use crate::key::{Indices, Transform};
 use crate::request::Budget;
 use crate::scratch::{Scratch, reserve};
@@ -147,7 +147,7 @@ fn sort_by_rank<B: CpuSorts, V>(
             std::ptr::copy_nonoverlapping(payload.as_ptr(), copy.as_mut_ptr().cast(), n);
         }
         // SAFETY: each index is the target once and the source once; the overwritten payload was moved to the copy.
-        ranked.place(|to, from| unsafe { std::ptr::write(&mut payload[to], copy[from].assume_init_read()) });
+        ranked.put(|to, from| unsafe { std::ptr::write(&mut payload[to], copy[from].assume_init_read()) });
     });
     Ok(true)
 }
@@ -353,7 +353,7 @@ fn argsort_by_rank<B: CpuSorts>(
     report.scratch_peak = 0;
     job.budget.scratch(keys.len(), "", report)?;
     report.phase_of_one("finish", keys.len(), size_of_val(indices), || {
-        ranked.place(|to, from| indices[to] = from as u32);
+        ranked.put(|to, from| indices[to] = from as u32);
     });
     Ok(true)
 }

@@ -4,10 +4,10 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::lines::Lines;
-use super::scatter::Pointers;
-use super::{Job, counting, stripes};
+use crate::cpu::lines::Lines;
+use crate::cpu::scatter::Pointers;
 use crate::cpu::tuning::{DIGIT_LINES_FROM_BYTES, DIGITS_OF_8_FROM, DIGITS_OF_16_FROM};
+use crate::cpu::{Job, counting, stripes};
 use crate::key::{Bits, Transform};
 use crate::parallel;
 use crate::report::Work;

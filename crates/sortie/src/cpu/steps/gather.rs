@@ -3,9 +3,9 @@
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::permute;
-use super::prefetch::{AHEAD, prefetch_item};
-use super::scatter::Pointers;
+use crate::cpu::permute;
+use crate::cpu::prefetch::{AHEAD, prefetch_item};
+use crate::cpu::scatter::Pointers;
 use crate::cpu::tuning::STRINGS_A_TASK;
 use crate::parallel;
 use crate::request::Budget;
@@ -77,16 +77,16 @@ fn is_permutation<I: Index>(indices: &[I], threads: usize) -> bool {
     let seen: Vec<AtomicU64> = (0..indices.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
     if threads > 1 {
         return parallel::all(threads, indices.chunks(STRINGS_A_TASK), |part| {
-            part.iter().all(|place| {
-                let (word, bit) = (place.to_usize() / 64, 1 << (place.to_usize() % 64));
-                place.to_usize() < indices.len() && seen[word].fetch_or(bit, Ordering::Relaxed) & bit == 0
+            part.iter().all(|index| {
+                let (word, bit) = (index.to_usize() / 64, 1 << (index.to_usize() % 64));
+                index.to_usize() < indices.len() && seen[word].fetch_or(bit, Ordering::Relaxed) & bit == 0
             })
         });
     }
     // Uses no atomic read-modify-write operations, which take longer than the reads.
-    indices.iter().all(|place| {
-        let (word, bit) = (place.to_usize() / 64, 1 << (place.to_usize() % 64));
-        place.to_usize() < indices.len() && {
+    indices.iter().all(|index| {
+        let (word, bit) = (index.to_usize() / 64, 1 << (index.to_usize() % 64));
+        index.to_usize() < indices.len() && {
             let before = seen[word].load(Ordering::Relaxed);
             seen[word].store(before | bit, Ordering::Relaxed);
             before & bit == 0
@@ -106,7 +106,7 @@ mod tests {
             let items: Vec<String> = (0..n).map(|i| i.to_string()).collect();
             let mut gathered = items.clone();
             gather(&mut gathered, &indices, threads).unwrap();
-            assert!(gathered.iter().zip(&indices).all(|(item, &place)| *item == items[place as usize]));
+            assert!(gathered.iter().zip(&indices).all(|(item, &index)| *item == items[index as usize]));
         }
     }
 
@@ -119,7 +119,7 @@ mod tests {
             let mut brought = items.clone();
             let budget = Budget { memory, ..Budget::of_threads(1) };
             assert_eq!(bring(&mut brought, &mut indices.clone(), &budget) == 0, memory == 0);
-            assert!(brought.iter().zip(&indices).all(|(item, &place)| *item == items[place]));
+            assert!(brought.iter().zip(&indices).all(|(item, &index)| *item == items[index]));
         }
     }
 

@@ -7,20 +7,20 @@
 
 use std::mem::MaybeUninit;
 
-use super::Job;
-use super::few::fill;
-use super::order::{Split, order_ties};
-use super::ranks::Distinct;
-use super::sorts::CpuSorts;
-use super::vector::{self, Isa};
+use crate::cpu::Job;
+use crate::cpu::compiled::CpuSorts;
+use crate::cpu::order::{Split, order_ties};
+use crate::cpu::ranks::Distinct;
+use crate::cpu::room::fill;
 use crate::cpu::tuning::RANK_SAMPLE;
+use crate::cpu::vector::{self, Isa};
 use crate::key::Transform;
 use crate::parallel::{self, ITEMS_A_TASK};
 use crate::scratch::Scratch;
 use crate::{Error, Report};
 
 /// Writes the sorting indices of keys. If many keys would tie by their words, writes nothing and returns false.
-pub(super) fn argsort<B: CpuSorts>(
+pub(crate) fn argsort<B: CpuSorts>(
     keys: &[B],
     transform: Transform<B>,
     indices: &mut [u32],
@@ -58,7 +58,7 @@ pub(super) fn argsort<B: CpuSorts>(
     report.absorb(u64::sort(words, Transform::IDENTITY, &job.holding(bytes))?);
     report.phase_of_one("finish", bytes, size_of_val(indices), || {
         order_ties(words, split, code, isa);
-        indices.iter_mut().zip(&*words).for_each(|(to, &word)| *to = split.place(word) as u32);
+        indices.iter_mut().zip(&*words).for_each(|(to, &word)| *to = split.index(word) as u32);
     });
     Ok(true)
 }
@@ -84,7 +84,7 @@ pub(crate) fn order<B: CpuSorts>(
     });
     vector::sort(words, isa);
     order_ties(words, split, code, isa);
-    words.iter_mut().for_each(|word| *word = split.place(*word) as u64);
+    words.iter_mut().for_each(|word| *word = split.index(*word) as u64);
     Some(words)
 }
 

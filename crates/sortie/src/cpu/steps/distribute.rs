@@ -15,11 +15,11 @@
 
 use std::ops::Range;
 
-use super::vector::{self, Isa};
 use crate::cpu::tuning::{
     BLOCK_BYTES, CELLS, CLASSIFY_AHEAD, DISTRIBUTE_FROM_BYTES, DISTRIBUTE_WIDE_FROM_BYTES, LARGEST_BUCKET,
     SAMPLED_A_BUCKET,
 };
+use crate::cpu::vector::{self, Isa};
 use crate::key::Bits;
 
 /// The maximum number of buckets of a distribution in place.
@@ -309,11 +309,11 @@ mod tests {
         let mut rng = fastrand::Rng::with_seed(1);
         let codes: Vec<u64> = (0..1 << 18).map(|_| rng.u64(..)).collect();
         for buckets in [256, 512, 2048] {
-            let by = Classifier::sampled(codes.len(), |place| codes[place], buckets, Isa::detect());
+            let by = Classifier::sampled(codes.len(), |i| codes[i], buckets, Isa::detect());
             let mut sizes = vec![0; by.buckets()];
             codes.iter().for_each(|&code| sizes[by.bucket_of_cell(by.cell(code))] += 1);
             let (largest, share) = (sizes.iter().max().copied().unwrap(), codes.len() / buckets);
-            assert!(largest < 4 * share, "{largest} in place of {share}");
+            assert!(largest < 4 * share, "{largest} instead of {share}");
             assert!(by.buckets() > buckets / 2, "{} of {buckets}", by.buckets());
         }
     }

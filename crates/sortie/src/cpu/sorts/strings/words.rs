@@ -1,7 +1,7 @@
 //! Words that stand for the next part of a string and sort as it does. They consist of bytes, of symbols, or of what
 //! the string shares with a pivot.
 
-use super::lcps::Lcp;
+use super::lcps::{Lcp, first_eight};
 use super::symbols::Symbols;
 use super::{Tie, pivot};
 use crate::cpu::tuning::COMPARE_STRINGS_UP_TO;
@@ -57,24 +57,6 @@ pub(super) fn of_bytes(string: &[u8]) -> u64 {
 #[inline(always)]
 fn count(word: u64) -> usize {
     (word as u8 >> INDEX_BITS) as usize
-}
-
-/// The first eight bytes, the first one highest. Zeros follow the end.
-#[inline(always)]
-pub(super) fn first_eight(string: &[u8]) -> u64 {
-    if let Some(eight) = string.first_chunk::<8>() {
-        return u64::from_be_bytes(*eight);
-    }
-    let empty_bits = 64 - 8 * string.len() as u32;
-    if let (Some(first), Some(last)) = (string.first_chunk::<4>(), string.last_chunk::<4>()) {
-        return u64::from(u32::from_be_bytes(*first)) << 32
-            | u64::from(u32::from_be_bytes(*last)) << empty_bits;
-    }
-    let [first, .., last] = string else {
-        return string.first().map_or(0, |&byte| u64::from(byte) << 56);
-    };
-    let middle = u64::from(string[string.len() / 2]) << (56 - 8 * (string.len() / 2));
-    u64::from(*first) << 56 | middle | u64::from(*last) << empty_bits
 }
 
 /// Receives items in the order of their words. Writes what neighbours share, and collects ties.

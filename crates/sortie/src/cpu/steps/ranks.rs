@@ -1,8 +1,8 @@
 //! Sorts keys that have few distinct codes. Each key gets the rank of its code; the counts of the ranks give its index in the
 //! output.
 
-use super::by_code::has_few_codes;
-use super::vector::{self, Isa};
+use crate::cpu::sampled::has_few_codes;
+use crate::cpu::vector::{self, Isa};
 use crate::key::{Bits, Transform};
 
 /// The maximum number of distinct codes that are ordered by rank.
@@ -154,7 +154,7 @@ impl<'r, B: Bits> Ranked<'r, B> {
     /// Calls `put(to, from)` once for each key: `from` is its index, `to` its index in order. Stable. Each index occurs once as
     /// `from` and once as `to`; unsafe callers rely on it.
     #[inline(always)]
-    pub(crate) fn place(&self, mut put: impl FnMut(usize, usize)) {
+    pub(crate) fn put(&self, mut put: impl FnMut(usize, usize)) {
         let mut starts = self.starts;
         for_striped(self.ranks, |stripe, from| {
             let start = &mut starts[stripe][usize::from(self.ranks[from])];
@@ -194,7 +194,7 @@ mod tests {
         let (mut ranks, mut order, mut sorted) = (vec![0; keys.len()], vec![0; keys.len()], keys.to_vec());
         let ranked = Distinct::sampled::<128>(keys.len(), |i| transform.encode(keys[i]))?
             .rank(keys, transform, &mut ranks)?;
-        ranked.place(|to, from| order[to] = from);
+        ranked.put(|to, from| order[to] = from);
         ranked.write_keys(&mut sorted, transform);
         Some((order, sorted))
     }

@@ -6,9 +6,9 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::few::fill;
-use super::vector::{self, Isa};
+use crate::cpu::room::fill;
 use crate::cpu::tuning::{MERGED_KEY_PICOSECONDS, MOVED_KEY_PICOSECONDS, TAIL, sort_step_picoseconds};
+use crate::cpu::vector::{self, Isa};
 use crate::key::{Bits, Transform};
 
 /// A range of keys in some order.
@@ -25,6 +25,17 @@ pub(crate) enum InRun {
     /// Each key is less than the one before, so reading them backwards is stable.
     Descending,
     /// Neither; they are few.
+    Mixed,
+}
+
+/// Whether the keys are already one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runs {
+    /// Each key is at least the one before.
+    Ascending,
+    /// No key is greater than the one before.
+    Descending,
+    /// Neither.
     Mixed,
 }
 

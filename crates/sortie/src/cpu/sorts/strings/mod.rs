@@ -36,12 +36,12 @@ pub(crate) use self::cut::Cut;
 use self::lcps::Lcp;
 use self::symbols::Symbols;
 use self::words::{Follow, Words};
-use super::prefetch::ahead;
-use super::scatter::{self, Pair, Pointers, Scattered, Source};
-use super::{Job, compare, split_at_ranges};
+use crate::cpu::prefetch::ahead;
+use crate::cpu::scatter::{self, Pair, Pointers, Scattered, Source};
 use crate::cpu::tuning::{
     ALPHABET_SAMPLE, COMPARE_STRINGS_UP_TO, DISTRIBUTE_STRINGS_FROM, FEW, MERGED_BY_THREADS, STRINGS_A_TASK,
 };
+use crate::cpu::{Job, compare, split_at_ranges};
 use crate::key::Transform;
 use crate::parallel;
 use crate::parallel::ITEMS_A_TASK;
@@ -83,7 +83,7 @@ pub(crate) fn argsort_few<S: Sync, I: Index>(
     indices: &mut [I],
     descending: bool,
 ) {
-    indices.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_usize(i));
+    indices.iter_mut().enumerate().for_each(|(i, index)| *index = I::from_usize(i));
     Sort { strings: Elsewhere { strings, bytes }, descending, job: &JOB_OF_FEW }
         .sort_alone(indices, &mut [(); FEW][..strings.len()]);
 }
@@ -123,7 +123,7 @@ pub(crate) fn argsort_with_lcps<S: Sync, I: Index, L: Lcp>(
     job: &Job,
 ) -> Result<Report, Error> {
     check_scratch::<I>(indices.len(), job)?;
-    indices.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_usize(i));
+    indices.iter_mut().enumerate().for_each(|(i, index)| *index = I::from_usize(i));
     Sort { strings: Elsewhere { strings, bytes }, descending, job }.run(indices, lcps)
 }
 
@@ -150,8 +150,8 @@ struct Elsewhere<'a, S, F> {
 
 impl<I: Index, S: Sync, F: Fn(&S) -> &[u8] + Sync> Strings<I> for Elsewhere<'_, S, F> {
     #[inline(always)]
-    fn get<'s>(&'s self, place: &'s I) -> &'s [u8] {
-        (self.bytes)(&self.strings[place.to_usize()])
+    fn get<'s>(&'s self, index: &'s I) -> &'s [u8] {
+        (self.bytes)(&self.strings[index.to_usize()])
     }
 }
 

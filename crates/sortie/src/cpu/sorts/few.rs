@@ -3,129 +3,20 @@
 
 use std::mem::MaybeUninit;
 
-use super::by_code;
-use super::order::order_few;
-use super::ranks::Distinct;
-use super::runs::{self, InRun, Run};
-use super::sorts::CpuSorts;
-use super::vector::{self, Isa};
-use super::{counting, long_runs, permute, wide};
+use crate::cpu::compiled::CpuSorts;
+use crate::cpu::found::Ordered;
+pub(crate) use crate::cpu::insert::{INSERTED, insert};
+use crate::cpu::insert::{bring, insert_by_code, insert_codes, order_by_code, sort_by_code};
+use crate::cpu::long_runs::are_inserted;
+use crate::cpu::order::order_few;
+use crate::cpu::ranks::Distinct;
+use crate::cpu::room::{Room, fill, room};
+use crate::cpu::runs::{self, InRun, Run};
 use crate::cpu::tuning::{FEW, RANK_FEW_FROM, RANK_SAMPLE_OF_FEW};
+use crate::cpu::vector::{self, Isa};
+use crate::cpu::{by_std, counting, long_runs, wide};
 use crate::key::{self, Bits, Transform};
 use crate::{Index, Order, TotalOrder};
-
-/// Memory on the stack for one item for each key.
-pub type Room<T> = [MaybeUninit<T>; FEW];
-
-pub(crate) const fn room<T>() -> Room<T> {
-    [const { MaybeUninit::uninit() }; FEW]
-}
-
-/// Fills the room with items, and returns them as a slice. There must be no more items than the room holds.
-#[inline(always)]
-pub(crate) fn fill<T: Copy>(
-    room: &mut [MaybeUninit<T>],
-    items: impl ExactSizeIterator<Item = T>,
-) -> &mut [T] {
-    let room = &mut room[..items.len()];
-    let mut written = 0;
-    for (slot, item) in room.iter_mut().zip(items) {
-        slot.write(item);
-        written += 1;
-    }
-    // SAFETY: `written` items were just initialised.
-    unsafe { &mut *(std::ptr::from_mut(&mut room[..written]) as *mut [T]) }
-}
-
-/// Fewer keys than this are sorted by insertion, as std does. Any other method takes longer on nearly sorted
-/// keys.
-pub(crate) const INSERTED: usize = 16;
-
-/// Sorts fewer than [`INSERTED`] keys. Inlined into the caller.
-#[inline(always)]
-pub(crate) fn insert<B: Bits>(keys: &mut [B], transform: Transform<B>) {
-    // Choosing the transform once, here, avoids a choice in every comparison.
-    if transform.is_identity() {
-        insert_keys(keys, |key| key);
-    } else if transform.is_integer() {
-        insert_keys(keys, |key| transform.encode_integer(key));
-    } else {
-        insert_keys(keys, |key| transform.encode(key));
-    }
-}
-
-#[inline(always)]
-fn insert_keys<B: Bits>(keys: &mut [B], code_of: impl Fn(B) -> B) {
-    for i in 1..keys.len() {
-        let (key, code) = (keys[i], code_of(keys[i]));
-        let mut at = i;
-        while at > 0 && code < code_of(keys[at - 1]) {
-            keys[at] = keys[at - 1];
-            at -= 1;
-        }
-        keys[at] = key;
-    }
-}
-
-/// Items of up to this many bytes are moved together with their codes. Larger items are moved once, when all
-/// indices are known.
-const INSERTED_WITH_CODES_BYTES: usize = 32;
-
-/// Sorts fewer than [`INSERTED`] items by a code. Calls `code` once for each item. Stable.
-#[inline]
-fn insert_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
-    let mut codes = [MaybeUninit::uninit(); INSERTED];
-    let codes = fill(&mut codes, items.iter().map(code));
-    if size_of::<T>() <= INSERTED_WITH_CODES_BYTES {
-        return insert_with_codes(items, codes);
-    }
-    let mut order: [u32; INSERTED] = std::array::from_fn(|i| i as u32);
-    let order = &mut order[..items.len()];
-    if insert_codes(codes, order) {
-        bring(items, order);
-    }
-}
-
-/// Sorts items together with their codes, by the codes. Stable.
-#[inline]
-fn insert_with_codes<T, B: Bits>(items: &mut [T], codes: &mut [B]) {
-    assert!(items.len() == codes.len());
-    let items = items.as_mut_ptr();
-    for i in 1..codes.len() {
-        let (code, mut at) = (codes[i], i);
-        if code >= codes[i - 1] {
-            continue;
-        }
-        // SAFETY: all indices are below the number of codes, which is the number of items. Nothing panics until the
-        // item that was taken out is written back.
-        unsafe {
-            let item = items.add(i).read();
-            while at > 0 && code < codes[at - 1] {
-                codes[at] = codes[at - 1];
-                items.add(at).copy_from_nonoverlapping(items.add(at - 1), 1);
-                at -= 1;
-            }
-            items.add(at).write(item);
-        }
-        codes[at] = code;
-    }
-}
-
-/// Sorts fewer than [`INSERTED`] codes together with their indices. Stable. Returns whether anything moved.
-#[inline(always)]
-fn insert_codes<B: Bits>(codes: &mut [B], order: &mut [u32]) -> bool {
-    let mut moved = false;
-    for i in 1..codes.len() {
-        let (code, index, mut at) = (codes[i], order[i], i);
-        while at > 0 && code < codes[at - 1] {
-            (codes[at], order[at]) = (codes[at - 1], order[at - 1]);
-            at -= 1;
-        }
-        (codes[at], order[at]) = (code, index);
-        moved |= at < i;
-    }
-    moved
-}
 
 /// Sorts up to [`FEW`] keys.
 pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
@@ -154,8 +45,8 @@ fn sort_integers<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
     if long_runs::sort_few_integers(keys, transform, |rest| sort_integers(rest, transform)) {
         return;
     }
-    if by_code::are_integers_for_std(keys, transform, 1) {
-        by_code::sort_integers_by_std(keys, transform);
+    if by_std::are_integers_for_std(keys, transform, 1) {
+        by_std::sort_integers_by_std(keys, transform);
     } else {
         sort_by_code(keys, |&key| transform.encode(key));
     }
@@ -239,11 +130,6 @@ impl Start {
     }
 }
 
-/// Whether the keys after an ascending run of `sorted` keys are few enough to be inserted into it.
-pub(crate) fn are_inserted(sorted: usize, n: usize) -> bool {
-    n - sorted <= 2 + n / 64
-}
-
 /// Sorts up to [`FEW`] keys and moves each value with its key. Stable.
 pub(crate) fn sort_pairs<B: CpuSorts, V>(keys: &mut [B], payload: &mut [V], transform: Transform<B>) {
     let mut order = room();
@@ -301,23 +187,6 @@ fn sort_by_code_after_run<T, B: CpuSorts>(
     let sort = |rest: &mut [T]| sort_by_code_after_run(rest, code, less);
     if !long_runs::sort_few::<true, T>(items, less, sort) {
         order_by_code(items, code);
-    }
-}
-
-/// Sorts up to [`FEW`] items by a code. Calls `code` once for each item. Stable.
-#[inline]
-pub(crate) fn sort_by_code<T, B: CpuSorts>(items: &mut [T], code: impl Fn(&T) -> B) {
-    if items.len() < INSERTED { insert_by_code(items, code) } else { order_by_code(items, code) }
-}
-
-#[inline(never)]
-fn order_by_code<T, B: CpuSorts>(items: &mut [T], code: impl Fn(&T) -> B) {
-    let (mut codes, mut order) = (room(), room());
-    let codes = fill(&mut codes, items.iter().map(code));
-    match B::order_few(codes, Transform::IDENTITY, &mut order) {
-        Ordered::AsIs => {}
-        Ordered::Reversed => items.reverse(),
-        Ordered::By(order) => bring(items, order),
     }
 }
 
@@ -382,30 +251,6 @@ fn order_of_wide<'r, K: TotalOrder>(keys: &[K], order: Order, indices: &'r mut R
     indices
 }
 
-/// The sorted order of some codes.
-#[derive(Debug)]
-pub enum Ordered<'r> {
-    AsIs,
-    Reversed,
-    /// The indices of the codes in sorted order: a permutation.
-    By(&'r mut [u32]),
-}
-
-impl Ordered<'_> {
-    fn write<I: Index>(self, indices: &mut [I]) {
-        let n = indices.len();
-        match self {
-            Ordered::AsIs => indices.iter_mut().zip(0..).for_each(|(to, i)| *to = I::from_usize(i)),
-            Ordered::Reversed => {
-                indices.iter_mut().zip((0..n).rev()).for_each(|(to, i)| *to = I::from_usize(i));
-            }
-            Ordered::By(order) => {
-                indices.iter_mut().zip(order).for_each(|(to, &mut i)| *to = I::from_usize(i as usize));
-            }
-        }
-    }
-}
-
 /// The stable order of up to [`FEW`] keys.
 pub(crate) fn order_of<'r, B: CpuSorts>(
     keys: &[B],
@@ -468,7 +313,7 @@ fn order_by_rank<'r, B: Bits>(
         return Err(order);
     };
     let order = fill(order, codes.iter().map(|_| 0));
-    ranked.place(|to, from| order[to] = from as u32);
+    ranked.put(|to, from| order[to] = from as u32);
     Ok(order)
 }
 
@@ -483,35 +328,12 @@ fn order_runs<'r, B: CpuSorts>(codes: &[B], runs: &[Run; 2], order: &'r mut Room
     let start = range.start;
     let mut tail = room();
     let tail = order_few(&mut tail, &codes[start..]);
-    let place = |i: usize| if i < start { i } else { start + tail[i - start] as usize };
+    let index = |i: usize| if i < start { i } else { start + tail[i - start] as usize };
     let mut sorted = room();
-    let sorted = fill(&mut sorted, (0..codes.len()).map(|i| codes[place(i)]));
-    runs::merge(runs, |i| sorted[i], |to, from| order[to] = place(from) as u32);
+    let sorted = fill(&mut sorted, (0..codes.len()).map(|i| codes[index(i)]));
+    runs::merge(runs, |i| sorted[i], |to, from| order[to] = index(from) as u32);
     order
 }
 
 /// Runs are looked for from this number of codes. Fewer codes are sorted just as fast without.
 const MERGED_FROM: usize = 64;
-
-/// Items of up to this many bytes in total are moved through a copy on the stack.
-const MOVED_BYTES: usize = 16 << 10;
-
-/// Puts `items[order[i]]` at index `i`, for all `i`.
-#[inline(never)]
-fn bring<T>(items: &mut [T], order: &[u32]) {
-    if size_of_val(items) > MOVED_BYTES || align_of::<T>() > align_of::<u128>() {
-        return permute(items, fill(&mut room(), order.iter().copied()));
-    }
-    let mut copy = MaybeUninit::<[u128; MOVED_BYTES / 16]>::uninit();
-    let copy = copy.as_mut_ptr().cast::<T>();
-    let (at, n) = (items.as_mut_ptr(), items.len());
-    assert!(n == order.len());
-    // SAFETY: the copy has room for the items and is aligned for them. The order is a permutation, so each item is
-    // written back exactly once.
-    unsafe {
-        std::ptr::copy_nonoverlapping(at, copy, n);
-        for (i, &from) in order.iter().enumerate() {
-            std::ptr::copy_nonoverlapping(copy.add(from as usize), at.add(i), 1);
-        }
-    }
-}

@@ -5,14 +5,14 @@ use std::mem::MaybeUninit;
 
 use rayon::slice::ParallelSliceMut;
 
-use super::batch::Batch;
-use super::by_code;
-use super::long_runs::{self, LongRuns, MOST_RUNS};
-use super::scatter::Pointers;
-use super::segment_pairs::{GRANTED, each_of_indices};
-use super::sorts::CpuSorts;
-use super::{Job, compare, permute_pairs, segments};
+use crate::cpu::batch::Batch;
+use crate::cpu::by_code;
+use crate::cpu::long_runs::{self, LongRuns, MOST_RUNS};
+use crate::cpu::scatter::Pointers;
+use crate::cpu::segment_pairs::{GRANTED, each_of_indices};
+use crate::cpu::sorts::CpuSorts;
 use crate::cpu::tuning::{FEW, MERGED_BY_THREADS};
+use crate::cpu::{Job, by_std, compare, permute_pairs, sampled, segments};
 use crate::key::{Indices, Transform};
 use crate::parallel::ITEMS_A_TASK;
 use crate::scratch::Scratch;
@@ -68,13 +68,13 @@ pub(crate) fn are_for_std<K: TotalOrder>(keys: &[K], order: Order, threads: usiz
     let prefix = |i: usize| keys[i].prefix(order);
     let prefixes_repeat = || {
         if K::IS_PREFIX {
-            by_code::has_few_codes(keys.len(), prefix)
+            sampled::has_few_codes(keys.len(), prefix)
         } else {
             // Keys with the same prefix are compared in any case.
-            by_code::has_equal_codes(keys.len(), prefix)
+            sampled::has_equal_codes(keys.len(), prefix)
         }
     };
-    by_code::are_for_std(keys.len(), prefixes_repeat, threads)
+    by_std::are_for_std(keys.len(), prefixes_repeat, threads)
 }
 
 /// Sorts keys by comparison.
@@ -178,7 +178,7 @@ pub(crate) fn argsort<K: TotalOrder, I: Index>(
     let compare = |a: &I, b: &I| keys[a.to_usize()].compare(&keys[b.to_usize()], order);
     if job.way != CpuWay::Distribute {
         compare::check(size_of_val(indices), job)?;
-        indices.iter_mut().enumerate().for_each(|(i, place)| *place = I::from_usize(i));
+        indices.iter_mut().enumerate().for_each(|(i, index)| *index = I::from_usize(i));
         return compare::sort(indices, compare, job);
     }
     let prefixes: Vec<u64> = keys.iter().map(|key| key.prefix(order)).collect();

@@ -1,5 +1,5 @@
 //! Sorts items in place by a code of each item, where no vector holds the codes or the items are not numbers. A
-//! quicksort, until a part is small enough for `few.rs`. This file also decides what std's sort sorts in less time.
+//! quicksort, until a part is small enough for `insert.rs`.
 //!
 //! As in the vectorised quicksort, each part knows a lower bound of its codes. If a pivot equals the bound, the codes
 //! up to it are equal. After too many bad pivots, std's sort takes over the part, so the time is O(n log n) for every
@@ -7,13 +7,11 @@
 
 use rayon::slice::ParallelSliceMut;
 
-use crate::cpu::few;
-use crate::cpu::sorts::CpuSorts;
-use crate::cpu::tuning::{
-    COMPARED, FEW, MERGED_BY_THREADS, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM, compared_integers,
-};
-use crate::cpu::vector::Isa;
-use crate::key::{Bits, Transform};
+use crate::cpu::compiled::CpuSorts;
+use crate::cpu::insert;
+use crate::cpu::sampled::has_few_codes;
+use crate::cpu::tuning::{FEW, PIVOT_OF, PIVOT_OF_MANY, PIVOT_OF_MANY_FROM};
+use crate::key::Bits;
 use crate::parallel;
 use crate::parallel::ITEMS_A_TASK;
 
@@ -38,101 +36,6 @@ pub(crate) fn sort<T: Send, B: CpuSorts>(
     }
     let patience = 2 * (usize::BITS - items.len().leading_zeros());
     Quicksort { code, ties, threads }.sort(items, B::ZERO, patience);
-}
-
-/// Whether std's sort is faster than a quicksort by code on `threads` threads: for few items, and if `codes_repeat`
-/// says so. For `n` items that do not begin with long runs.
-pub(crate) fn are_for_std(n: usize, codes_repeat: impl FnOnce() -> bool, threads: usize) -> bool {
-    match threads {
-        1 => n <= COMPARED || codes_repeat(),
-        _ => n <= COMPARED && threads <= MERGED_BY_THREADS,
-    }
-}
-
-/// [`are_for_std`] for integers.
-pub(crate) fn are_integers_for_std<B: Bits>(keys: &[B], transform: Transform<B>, threads: usize) -> bool {
-    if keys.len() <= compared_integers(Isa::detect()) {
-        return true;
-    }
-    let codes_repeat = || {
-        let sample = sample(keys.len(), |i| transform.encode_integer(keys[i]));
-        match dropped_bits(&sample) {
-            0 => count_equal(&sample) >= FEW_CODES,
-            dropped => count_equal(&sample.map(|code| code.shr(dropped))) > 0,
-        }
-    };
-    are_for_std(keys.len(), codes_repeat, threads)
-}
-
-/// Sorts integers with std's sort.
-pub(crate) fn sort_integers_by_std<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
-    match native(keys, transform) {
-        Some(Native::Unsigned(keys)) => keys.sort_unstable(),
-        Some(Native::Signed(keys)) => keys.sort_unstable(),
-        None => keys.sort_unstable_by_key(|&key| transform.encode_integer(key)),
-    }
-}
-
-/// 128-bit integers as their own type, which processors compare faster than codes.
-enum Native<'a> {
-    Unsigned(&'a mut [u128]),
-    Signed(&'a mut [i128]),
-}
-
-/// `None` for narrower integers, or if another order is requested.
-fn native<B: Bits>(keys: &mut [B], transform: Transform<B>) -> Option<Native<'_>> {
-    if B::WIDTH < u128::BITS {
-        None
-    } else if transform.is_identity() {
-        Some(Native::Unsigned(bytemuck::cast_slice_mut(keys)))
-    } else if transform.is_signed() {
-        Some(Native::Signed(bytemuck::cast_slice_mut(keys)))
-    } else {
-        None
-    }
-}
-
-/// Whether a sample shows that there are few distinct codes. `n` is not 0.
-pub(crate) fn has_few_codes<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> bool {
-    count_equal(&sample(n, code)) >= FEW_CODES
-}
-
-/// Whether a sample has two codes that are equal. `n` is not 0.
-pub(crate) fn has_equal_codes<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> bool {
-    count_equal(&sample(n, code)) > 0
-}
-
-/// Codes at equal distances.
-fn sample<B: Bits>(n: usize, code: impl Fn(usize) -> B) -> [B; PIVOT_OF] {
-    let mut sample = [B::ZERO; PIVOT_OF];
-    for (i, slot) in sample.iter_mut().enumerate() {
-        *slot = code((i as u64 * n as u64 / PIVOT_OF as u64) as usize);
-    }
-    sample
-}
-
-/// The number of equal pairs in a sample. Stops counting at [`FEW_CODES`].
-fn count_equal<B: Bits>(sample: &[B; PIVOT_OF]) -> usize {
-    let mut equal = 0;
-    for (i, code) in sample.iter().enumerate() {
-        equal += sample[..i].iter().filter(|&before| before == code).count();
-        if equal >= FEW_CODES {
-            break;
-        }
-    }
-    equal
-}
-
-/// If a sample has at least this many equal pairs, the codes are assumed to have few distinct values.
-const FEW_CODES: usize = PIVOT_OF / 4;
-
-/// The number of low bits of a code that do not fit in a word next to an index below [`FEW`], if all codes are in the
-/// range of the sample. Codes that differ only in these bits are ordered separately.
-fn dropped_bits<B: Bits>(sample: &[B; PIVOT_OF]) -> u32 {
-    let ends = (B::MAX, B::ZERO);
-    let (low, high) = sample.iter().fold(ends, |(low, high), &code| (low.min(code), high.max(code)));
-    let span = B::WIDTH - high.wrapping_sub(low).leading_zeros();
-    span.saturating_sub(u64::BITS - FEW.ilog2())
 }
 
 struct Quicksort<C, E> {
@@ -173,7 +76,7 @@ impl<C: Sync, E: Sync> Quicksort<C, E> {
         if items.len() > FEW {
             items.sort_unstable_by_key(&self.code);
         } else {
-            few::sort_by_code(items, &self.code);
+            insert::sort_by_code(items, &self.code);
         }
         (self.ties)(items);
     }

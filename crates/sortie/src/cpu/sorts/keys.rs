@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::by_code;
-use super::distribute::{self, Classifier};
-use super::runs::{self, InRun, Run};
-use super::vector::{self, Isa};
-use super::{Job, compare, counting, long_runs, pace, parallel_partition, split_at_ranges};
+use crate::cpu::distribute::{self, Classifier};
 use crate::cpu::profile::{self, Runs};
+use crate::cpu::runs::{self, InRun, Run};
 use crate::cpu::sorts::CpuSorts;
 use crate::cpu::tuning::{COUNT_16_FROM, MERGED_BY_THREADS, RANGES_A_THREAD};
+use crate::cpu::vector::{self, Isa};
+use crate::cpu::{Job, compare, counting, long_runs, pace, parallel_partition, split_at_ranges};
+use crate::cpu::{by_code, by_std};
 use crate::key::{Bits, Transform};
 use crate::parallel;
 use crate::parallel::ITEMS_A_TASK;
@@ -74,8 +74,8 @@ fn sort_integers<B: CpuSorts>(keys: &mut [B], transform: Transform<B>, job: &Job
         report.scratch_peak = report.scratch_peak.max(rest?.scratch_peak);
         return Ok(report);
     }
-    if by_code::are_integers_for_std(keys, transform, job.budget.threads) {
-        report.phase("finish", bytes, bytes, || by_code::sort_integers_by_std(keys, transform));
+    if by_std::are_integers_for_std(keys, transform, job.budget.threads) {
+        report.phase("finish", bytes, bytes, || by_std::sort_integers_by_std(keys, transform));
     } else {
         distribute_and_finish(keys, transform, job, &mut report);
     }
@@ -180,8 +180,7 @@ fn distribute_ranges<B: Bits>(
     isa: Isa,
 ) -> Vec<Range<usize>> {
     let distribute = |(range, keys): (&Range<usize>, &mut [B])| -> Vec<Range<usize>> {
-        let classifier =
-            |keys: &[B]| Classifier::sampled(keys.len(), |place| keys[place], distribute::BUCKETS, isa);
+        let classifier = |keys: &[B]| Classifier::sampled(keys.len(), |i| keys[i], distribute::BUCKETS, isa);
         let distribute =
             |keys: &mut [B], classifier: &Classifier<B>| distribute::distribute(keys, classifier, isa);
         let buckets = pace::distribute(keys, classifier, distribute, isa).into_iter();

@@ -8,10 +8,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use super::distribute::Classifier;
-use super::parallel_partition::split_in_two;
-use super::vector::Isa;
+use crate::cpu::distribute::Classifier;
+use crate::cpu::parallel_partition::split_in_two;
 use crate::cpu::tuning::{DISTRIBUTE_FROM_BYTES, NEAR_BYTES};
+use crate::cpu::vector::Isa;
 use crate::key::Bits;
 
 /// To find out whether keys are nearly in order, this many pairs are compared at equal distances. They are if at most one pair

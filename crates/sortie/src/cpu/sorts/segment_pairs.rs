@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::batch::Batch;
-use super::order::Orderer;
-use super::scatter::Pointers;
-use super::sorts::CpuSorts;
-use super::{Job, pairs, permute_pairs};
+use crate::cpu::batch::Batch;
+use crate::cpu::order::Orderer;
 use crate::cpu::profile::{self, Runs};
+use crate::cpu::scatter::Pointers;
+use crate::cpu::sorts::CpuSorts;
 use crate::cpu::tuning::{INSERT_UP_TO, PAIRS_A_BUCKET};
+use crate::cpu::{Job, pairs, permute_pairs};
 use crate::key::{Indices, Transform};
 use crate::ways::CpuWay;
 use crate::{Error, Index, Report, Segments};

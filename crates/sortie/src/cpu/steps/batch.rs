@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Job;
+use crate::cpu::Job;
 use crate::parallel::{self, ITEMS_A_TASK};
 use crate::request::Budget;
 use crate::{Error, Report, Segments};

@@ -6,11 +6,11 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::distribute::Classifier;
-use super::lines::Lines;
-use super::vector::{self, Isa};
-use super::{Job, split_at_ranges, stripes};
+use crate::cpu::distribute::Classifier;
+use crate::cpu::lines::Lines;
 use crate::cpu::tuning::{CELLS, CLASSIFY_AHEAD, PAIR_BUCKETS, PAIRS_A_BUCKET, PAIRS_IN_CACHE};
+use crate::cpu::vector::{self, Isa};
+use crate::cpu::{Job, split_at_ranges, stripes};
 use crate::key::{Bits, Transform};
 use crate::parallel;
 use crate::report::Work;
@@ -201,8 +201,8 @@ fn classify<B: Bits>(
                 cells[j] = classifier.cell(codes[j]);
             }
         }
-        for j in 0..ahead.len() {
-            take(i + j, codes[j], classifier.bucket_of_cell(cells[j]));
+        for (j, (&code, &cell)) in codes[..ahead.len()].iter().zip(&cells).enumerate() {
+            take(i + j, code, classifier.bucket_of_cell(cell));
         }
         i += ahead.len();
     }

@@ -2,7 +2,6 @@
 
 use std::mem::MaybeUninit;
 
-use crate::cpu::few;
 use crate::cpu::runs::{InRun, Run, merge_items};
 use crate::cpu::tuning::COMPARED;
 #[cfg(doc)]
@@ -190,7 +189,7 @@ fn insert_others<T>(items: &mut [T], run: &Run, less: impl Fn(&T, &T) -> bool) -
     if run.order == InRun::Descending {
         items[..start].reverse();
     }
-    if !few::are_inserted(start, n) {
+    if !are_inserted(start, n) {
         return false;
     }
     for end in start..n {
@@ -199,6 +198,11 @@ fn insert_others<T>(items: &mut [T], run: &Run, less: impl Fn(&T, &T) -> bool) -
         items[at..=end].rotate_right(1);
     }
     true
+}
+
+/// Whether the keys after an ascending run of `sorted` keys are few enough to be inserted into it.
+pub(crate) fn are_inserted(sorted: usize, n: usize) -> bool {
+    n - sorted <= 2 + n / 64
 }
 
 /// Merges two sorted parts using the stack, if there is room for the shorter. This is a separate function that calls no

@@ -8,13 +8,14 @@
 //! that then look equal are ordered separately: short groups by insertion, long ones in the same way by the dropped
 //! bits.
 
-use super::by_code::has_few_codes;
-use super::few::{Room, fill, room};
-use super::ranks::Distinct;
-use super::sorts::CpuSorts;
-use super::vector::{self, Isa};
+use crate::cpu::compiled::CpuSorts;
+use crate::cpu::found::{Found, Words};
+use crate::cpu::ranks::Distinct;
+use crate::cpu::room::{Room, fill, room};
+use crate::cpu::sampled::has_few_codes;
 use crate::cpu::tuning::{INSERT_UP_TO, NARROW_SLACK_BITS, PAIRS_AT_ONCE, RANK_FROM, RANK_SAMPLE};
-use crate::key::{Bits, Indices, Transform};
+use crate::cpu::vector::{self, Isa};
+use crate::key::{Bits, Transform};
 
 /// Finds the order of codes. Its memory is reused from bucket to bucket.
 #[derive(Debug)]
@@ -23,50 +24,9 @@ pub(crate) struct Orderer<B> {
     words: Words,
 }
 
-/// The words of one bucket, or ranks.
-#[derive(Debug, Default)]
-pub struct Words {
-    narrow: Vec<u32>,
-    wide: Vec<u64>,
-    ranks: Vec<u8>,
-}
-
 impl<B> Default for Orderer<B> {
     fn default() -> Self {
         Orderer { codes: Vec::new(), words: Words::default() }
-    }
-}
-
-/// The order of codes.
-#[derive(Debug)]
-pub enum Found<'a> {
-    AsIs,
-    /// The indices are in these words, under a mask.
-    Narrow(&'a [u32], u32),
-    Wide(&'a [u64], u64),
-}
-
-impl Found<'_> {
-    /// Calls `put(to, from)` for each index `to` of `n`, in ascending order.
-    #[inline(always)]
-    pub(crate) fn put(self, n: usize, mut put: impl FnMut(usize, usize)) {
-        match self {
-            Found::AsIs => (0..n).for_each(|i| put(i, i)),
-            Found::Narrow(words, mask) => {
-                words.iter().enumerate().for_each(|(to, &word)| put(to, (word & mask) as usize));
-            }
-            Found::Wide(words, mask) => {
-                words.iter().enumerate().for_each(|(to, &word)| put(to, (word & mask) as usize));
-            }
-        }
-    }
-
-    /// Writes the order as indices.
-    pub(crate) fn write(self, indices: Indices<'_>) {
-        match indices {
-            Indices::Narrow(indices) => self.put(indices.len(), |to, from| indices[to] = from as u32),
-            Indices::Wide(indices) => self.put(indices.len(), |to, from| indices[to] = from as u64),
-        }
     }
 }
 
@@ -118,23 +78,23 @@ pub(crate) fn find<'w, B: CpuSorts>(codes: &[B], words: &'w mut Words) -> Found<
         ranks.resize(n, 0);
         if let Some(ranked) = distinct.rank(codes, Transform::IDENTITY, ranks) {
             narrow.resize(n, 0);
-            ranked.place(|to, from| narrow[to] = from as u32);
+            ranked.put(|to, from| narrow[to] = from as u32);
             return Found::Narrow(narrow, u32::MAX);
         }
         *ranks = Vec::new();
     }
     let split = vector::compiled_for!(isa, || Split::of(codes.iter().copied()));
     // A narrow word sorts twice as fast, if it leaves few codes tied.
-    let narrow_bits = 32u32.saturating_sub(split.place_bits);
-    if split.place_bits < 32
-        && narrow_bits >= split.span.min(split.place_bits + NARROW_SLACK_BITS)
-        && !(split.span > narrow_bits && has_few_codes(n, |place| split.word::<u32>(codes[place], 0)))
+    let narrow_bits = 32u32.saturating_sub(split.index_bits);
+    if split.index_bits < 32
+        && narrow_bits >= split.span.min(split.index_bits + NARROW_SLACK_BITS)
+        && !(split.span > narrow_bits && has_few_codes(n, |index| split.word::<u32>(codes[index], 0)))
     {
         order_packed(narrow, codes, split, isa);
-        Found::Narrow(narrow, (1 << split.place_bits) - 1)
+        Found::Narrow(narrow, (1 << split.index_bits) - 1)
     } else {
         order_packed(wide, codes, split, isa);
-        Found::Wide(wide, (1 << split.place_bits) - 1)
+        Found::Wide(wide, (1 << split.index_bits) - 1)
     }
 }
 
@@ -142,7 +102,7 @@ pub(crate) fn find<'w, B: CpuSorts>(codes: &[B], words: &'w mut Words) -> Found<
 pub(crate) fn order_few<'r, B: CpuSorts>(order: &'r mut Room<u32>, codes: &[B]) -> &'r mut [u32] {
     let isa = Isa::detect();
     let split = vector::compiled_for!(isa, || Split::of(codes.iter().copied()));
-    if split.span + split.place_bits <= u32::BITS {
+    if split.span + split.index_bits <= u32::BITS {
         order_few_packed::<B, u32>(order, codes, split, isa)
     } else {
         order_few_packed::<B, u64>(order, codes, split, isa)
@@ -157,74 +117,74 @@ fn order_few_packed<'r, B: CpuSorts, W: Bits>(
 ) -> &'r mut [u32] {
     let mut words = room();
     let words = vector::compiled_for!(isa, || {
-        fill(&mut words, codes.iter().enumerate().map(|(place, &code)| split.word::<W>(code, place)))
+        fill(&mut words, codes.iter().enumerate().map(|(index, &code)| split.word::<W>(code, index)))
     });
     sort_words(words, codes, split, isa);
-    vector::compiled_for!(isa, || fill(order, words.iter().map(|&word| split.place(word) as u32)))
+    vector::compiled_for!(isa, || fill(order, words.iter().map(|&word| split.index(word) as u32)))
 }
 
 /// How a word is divided into bits of a code and bits of an index.
 #[derive(Clone, Copy)]
-pub(super) struct Split<B> {
+pub(crate) struct Split<B> {
     low: B,
     /// The number of bits that distinguish the codes.
     span: u32,
-    place_bits: u32,
+    index_bits: u32,
 }
 
 impl<B: Bits> Split<B> {
     /// The split for codes, of which there is at least one.
     #[inline(always)]
-    pub(super) fn of(codes: impl ExactSizeIterator<Item = B>) -> Self {
+    pub(crate) fn of(codes: impl ExactSizeIterator<Item = B>) -> Self {
         let (n, ends) = (codes.len(), (B::MAX, B::ZERO));
         let (low, high) = codes.fold(ends, |(low, high), code| (low.min(code), high.max(code)));
         Split {
             low,
             span: B::WIDTH - high.wrapping_sub(low).leading_zeros(),
-            place_bits: usize::BITS - (n - 1).leading_zeros(),
+            index_bits: usize::BITS - (n - 1).leading_zeros(),
         }
     }
 
     /// The number of low bits for which words of this width have no room.
     #[inline(always)]
-    pub(super) fn dropped<W: Bits>(&self) -> u32 {
-        self.span.saturating_sub(W::WIDTH - self.place_bits)
+    pub(crate) fn dropped<W: Bits>(&self) -> u32 {
+        self.span.saturating_sub(W::WIDTH - self.index_bits)
     }
 
     #[inline(always)]
-    pub(super) fn word<W: Bits>(&self, code: B, place: usize) -> W {
+    pub(crate) fn word<W: Bits>(&self, code: B, index: usize) -> W {
         let prefix = code.wrapping_sub(self.low).shr(self.dropped::<W>()).low();
-        W::from_low(prefix << self.place_bits | place as u64)
+        W::from_low(prefix << self.index_bits | index as u64)
     }
 
     /// The dropped bits of a code, and its index. Only if both fit in a word.
     #[inline(always)]
-    fn second_word<W: Bits>(&self, code: B, place: usize) -> W {
+    fn second_word<W: Bits>(&self, code: B, index: usize) -> W {
         let dropped = code.wrapping_sub(self.low).low() & ((1 << self.dropped::<W>()) - 1);
-        W::from_low(dropped << self.place_bits | place as u64)
+        W::from_low(dropped << self.index_bits | index as u64)
     }
 
     #[inline(always)]
-    pub(super) fn place<W: Bits>(&self, word: W) -> usize {
-        (word.low() & ((1 << self.place_bits) - 1)) as usize
+    pub(crate) fn index<W: Bits>(&self, word: W) -> usize {
+        (word.low() & ((1 << self.index_bits) - 1)) as usize
     }
 }
 
 fn order_packed<B: CpuSorts, W: Bits>(words: &mut Vec<W>, codes: &[B], split: Split<B>, isa: Isa) {
     words.clear();
     vector::compiled_for!(isa, || {
-        words.extend(codes.iter().enumerate().map(|(place, &code)| split.word::<W>(code, place)));
+        words.extend(codes.iter().enumerate().map(|(index, &code)| split.word::<W>(code, index)));
     });
     sort_words(words, codes, split, isa);
 }
 
 fn sort_words<B: CpuSorts, W: Bits>(words: &mut [W], codes: &[B], split: Split<B>, isa: Isa) {
     vector::sort(words, isa);
-    order_ties(words, split, |place| codes[place], isa);
+    order_ties(words, split, |index| codes[index], isa);
 }
 
 /// Orders groups of words with equal prefixes by their codes. `code_at` returns the code at an index.
-pub(super) fn order_ties<B: CpuSorts, W: Bits>(
+pub(crate) fn order_ties<B: CpuSorts, W: Bits>(
     words: &mut [W],
     split: Split<B>,
     code_at: impl Fn(usize) -> B,
@@ -233,8 +193,8 @@ pub(super) fn order_ties<B: CpuSorts, W: Bits>(
     if split.dropped::<W>() == 0 {
         return;
     }
-    let prefix = |word: W| word.low() >> split.place_bits;
-    let code = |word: W| code_at(split.place(word));
+    let prefix = |word: W| word.low() >> split.index_bits;
+    let code = |word: W| code_at(split.index(word));
     // Usually no words tie. This check has no branch for each pair.
     let tied = |pair: &[W]| prefix(pair[0]) == prefix(pair[1]);
     if !vector::compiled_for!(isa, || words.windows(2).fold(false, |any, pair| any | tied(pair))) {
@@ -267,8 +227,8 @@ pub(super) fn order_ties<B: CpuSorts, W: Bits>(
             }
         } else if group[1..].iter().all(|&word| code(word) == code(group[0])) {
             // They are already in order.
-        } else if split.dropped::<W>() + split.place_bits <= W::WIDTH {
-            group.iter_mut().for_each(|word| *word = split.second_word(code(*word), split.place(*word)));
+        } else if split.dropped::<W>() + split.index_bits <= W::WIDTH {
+            group.iter_mut().for_each(|word| *word = split.second_word(code(*word), split.index(*word)));
             vector::sort(group, isa);
         } else {
             // Their indices ascend, so this order is stable too.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use rayon::slice::ParallelSliceMut;
 
-use super::Job;
+use crate::cpu::Job;
 use crate::ways::CpuWay;
 use crate::{Error, Report};
 
