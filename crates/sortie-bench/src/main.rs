@@ -8,6 +8,7 @@ mod docs;
 mod grid;
 mod keys;
 mod measure;
+mod measured;
 mod peers;
 mod report;
 mod soak;

@@ -1,12 +1,10 @@
-//! A device, which provides memory, streams, events and modules.
+//! A device. Its methods that make memory, streams, events and modules are in the files of those.
 
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytemuck::Pod;
-
-use crate::{Buffer, Driver, Error, Event, Module, Pinned, Program, Properties, Stream};
+use crate::{Driver, Error, Properties};
 
 /// A device. A clone refers to the same device.
 #[derive(Debug, Clone)]
@@ -31,30 +29,6 @@ impl Device {
     /// keeps.
     pub fn free_memory(&self) -> Result<u64, Error> {
         self.0.free_memory()
-    }
-
-    /// Allocates device memory for `len` elements with unspecified content.
-    pub fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        Buffer::new(self, len)
-    }
-
-    /// Allocates pinned host memory for `len` elements, all zero, which the device accesses directly.
-    pub fn alloc_pinned<T: Pod>(&self, len: usize) -> Result<Pinned<T>, Error> {
-        Pinned::new(self, len)
-    }
-
-    /// A stream that runs concurrently with all others, including CUDA's default stream.
-    pub fn stream(&self) -> Result<Stream, Error> {
-        Stream::new(self)
-    }
-
-    pub fn event(&self) -> Result<Event, Error> {
-        Event::new(self)
-    }
-
-    /// Compiles a program for this device, or loads it from the cache.
-    pub fn load(&self, program: &Program) -> Result<Module, Error> {
-        Module::new(self, program)
     }
 
     /// Whether copies from another device go directly over a link between the two. Otherwise they go through the host.

@@ -5,6 +5,13 @@ use std::sync::Arc;
 
 use crate::{Buffer, Device, Error, Launch, Program, Stream, View};
 
+impl Device {
+    /// Compiles a program for this device, or loads it from the cache.
+    pub fn load(&self, program: &Program) -> Result<Module, Error> {
+        Module::new(self, program)
+    }
+}
+
 /// A program that is compiled for a device and loaded on it.
 #[derive(Debug, Clone)]
 pub struct Module(Arc<Loaded>);

@@ -41,6 +41,7 @@ mod graph;
 mod kernel;
 mod memory;
 pub mod own;
+mod queued;
 pub mod rates;
 mod stream;
 mod workspace;

@@ -8,6 +8,18 @@ use bytemuck::Pod;
 
 use crate::{Device, Error, Stream};
 
+impl Device {
+    /// Allocates device memory for `len` elements with unspecified content.
+    pub fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        Buffer::new(self, len)
+    }
+
+    /// Allocates pinned host memory for `len` elements, all zero, which the device accesses directly.
+    pub fn alloc_pinned<T: Pod>(&self, len: usize) -> Result<Pinned<T>, Error> {
+        Pinned::new(self, len)
+    }
+}
+
 /// Device memory, which is freed when the buffer is dropped and the work that uses it is done. Dropping a buffer of a
 /// device waits for that work; dropping a buffer of a stream does not.
 #[derive(Debug)]

@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::format::{FILES, LENGTHS, NAME_ENDS, NAMES};
-use crate::index::Index;
 use crate::parse::Batch;
 use crate::publish::Sealed;
 use crate::stored::Window;
@@ -74,11 +73,10 @@ pub struct Documents<'a> {
 }
 
 impl<'a> Documents<'a> {
-    /// A reader for an index, which reads `ahead` bytes of each file at a time.
-    pub fn new(index: &'a Index, ahead: usize) -> Documents<'a> {
-        let [names, name_ends, lengths] =
-            [NAMES, NAME_ENDS, LENGTHS].map(|file| index.file(file).window(ahead));
-        Documents { count: index.counts().documents, names, name_ends, lengths }
+    /// A reader of `count` documents, of the files that `window` opens.
+    pub fn new(count: u64, window: impl Fn(usize) -> Window<'a>) -> Documents<'a> {
+        let [names, name_ends, lengths] = [NAMES, NAME_ENDS, LENGTHS].map(window);
+        Documents { count, names, name_ends, lengths }
     }
 
     /// The name of a document.

@@ -134,7 +134,7 @@ impl Index {
 
     /// A reader of names and lengths that reads `ahead` bytes of each file at a time.
     pub(crate) fn documents(&self, ahead: usize) -> Documents<'_> {
-        Documents::new(self, ahead)
+        Documents::new(self.counts().documents, |file| self.file(file).window(ahead))
     }
 
     /// A cursor over the terms in order. It starts at `term`, or up to 63 terms before it.

@@ -12,7 +12,7 @@ use sortie_device::{Driver, Error, Launch, Program, Properties, peer};
 use crate::compiler::{self, Build};
 use crate::memory::Memory;
 use crate::runtime::{Module, Runtime};
-use crate::work::{Work, copied, must_hold};
+use crate::work::{Function, Held, Work, copied, must_hold};
 use crate::{Calls, LaunchCounts, Options};
 
 /// The costs of launches, and the number of calls.
@@ -41,26 +41,16 @@ pub struct Simulated {
     state: Mutex<State>,
 }
 
-pub struct State {
-    pub memory: Memory,
-    /// By handle. Handles are never reused.
-    pub modules: HashMap<u64, Module>,
-    pub functions: HashMap<u64, Function>,
+struct State {
+    held: Held,
     /// The time when each event was last recorded, by handle. `None` if it was recorded while its stream was captured.
     events: HashMap<u64, Option<Instant>>,
     /// The work captured so far, for each stream that is being captured.
     captures: HashMap<u64, Captured>,
     graphs: HashMap<u64, Captured>,
     handles: u64,
-    pub launches: u64,
     /// The number of launches, copies and fills so far.
     enqueued: u64,
-}
-
-pub struct Function {
-    pub module: u64,
-    pub entry: u64,
-    pub name: String,
 }
 
 /// Captured work and the memory that it allocated, which it owns until it is freed.
@@ -123,14 +113,11 @@ impl Simulated {
             l2_bytes: 32 << 10,
         };
         let state = State {
-            memory: Memory::new(options.memory, options.allocations, build != Build::Address),
-            modules: HashMap::new(),
-            functions: HashMap::new(),
+            held: Held::new(Memory::new(options.memory, options.allocations, build != Build::Address)),
             events: HashMap::new(),
             captures: HashMap::new(),
             graphs: HashMap::new(),
             handles: 0,
-            launches: 0,
             enqueued: 0,
         };
         Ok(Simulated { runtime: Runtime::of(build)?, options, properties, log, state: Mutex::new(state) })
@@ -170,7 +157,7 @@ impl Simulated {
     unsafe fn run(&self, work: &Work, state: &mut State) -> Result<(), Error> {
         self.working(state, work.name())?;
         // SAFETY: the caller guarantees it.
-        let counts = unsafe { work.run(state, &self.options)? };
+        let counts = unsafe { work.run(&mut state.held, &self.options)? };
         held(&self.log.launches).extend(counts);
         Ok(())
     }
@@ -203,17 +190,17 @@ unsafe impl Driver for Simulated {
     }
 
     fn free_memory(&self) -> Result<u64, Error> {
-        Ok(self.state().memory.available())
+        Ok(self.state().held.memory.available())
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, Error> {
         held(&self.log.calls).allocations += 1;
-        self.state().memory.alloc(bytes)
+        self.state().held.memory.alloc(bytes)
     }
 
     unsafe fn free(&self, address: u64) {
         held(&self.log.calls).waits += 1;
-        assert!(self.state().memory.free(address), "{address:#x} is freed, but was not allocated");
+        assert!(self.state().held.memory.free(address), "{address:#x} is freed, but was not allocated");
     }
 
     unsafe fn alloc_on(&self, bytes: usize, stream: u64) -> Result<u64, Error> {
@@ -228,16 +215,16 @@ unsafe impl Driver for Simulated {
         let mut state = self.state();
         // A graph keeps the memory that it allocates, even if it frees it.
         if state.captures.get(&stream).is_none_or(|captured| !captured.memory.contains(&address)) {
-            assert!(state.memory.free(address), "{address:#x} is freed, but was not allocated");
+            assert!(state.held.memory.free(address), "{address:#x} is freed, but was not allocated");
         }
     }
 
     fn alloc_pinned(&self, bytes: usize) -> Result<*mut u8, Error> {
-        Ok(self.state().memory.alloc_pinned(bytes)? as *mut u8)
+        Ok(self.state().held.memory.alloc_pinned(bytes)? as *mut u8)
     }
 
     unsafe fn free_pinned(&self, at: *mut u8) {
-        assert!(self.state().memory.free(at as u64), "{at:?} is freed, but was not allocated");
+        assert!(self.state().held.memory.free(at as u64), "{at:?} is freed, but was not allocated");
     }
 
     fn stream(&self) -> Result<u64, Error> {
@@ -322,10 +309,10 @@ unsafe impl Driver for Simulated {
         _stream: u64,
     ) -> Result<(), Error> {
         let other: &Simulated = peer(other)?;
-        must_hold(&other.state().memory, from, bytes, "a copy from another device")?;
+        must_hold(&other.state().held.memory, from, bytes, "a copy from another device")?;
         let mut state = self.state();
         self.working(&mut state, "copy_from_peer")?;
-        must_hold(&state.memory, to, bytes, "a copy from another device")?;
+        must_hold(&state.held.memory, to, bytes, "a copy from another device")?;
         // SAFETY: the target is in this device's memory and the source in the other's, which the caller keeps.
         unsafe { ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, bytes) };
         Ok(())
@@ -348,7 +335,7 @@ unsafe impl Driver for Simulated {
         let no_capture = failed("end_capture", "the stream is not being captured");
         let mut captured = state.captures.remove(&stream).ok_or(no_capture)?;
         if let Some(refused) = captured.refused.take() {
-            captured.free(&mut state.memory);
+            captured.free(&mut state.held.memory);
             return Err(refused);
         }
         let handle = state.handle();
@@ -366,29 +353,29 @@ unsafe impl Driver for Simulated {
     unsafe fn free_graph(&self, graph: u64) {
         let mut state = self.state();
         let captured = state.graphs.remove(&graph);
-        captured.into_iter().for_each(|captured| captured.free(&mut state.memory));
+        captured.into_iter().for_each(|captured| captured.free(&mut state.held.memory));
     }
 
     fn load(&self, program: &Program) -> Result<u64, Error> {
         let module = Module::new(&self.runtime, program)?;
         let mut state = self.state();
         let handle = state.handle();
-        state.modules.insert(handle, module);
+        state.held.modules.insert(handle, module);
         Ok(handle)
     }
 
     unsafe fn unload(&self, module: u64) {
         let mut state = self.state();
-        state.functions.retain(|_, function| function.module != module);
-        state.modules.remove(&module);
+        state.held.functions.retain(|_, function| function.module != module);
+        state.held.modules.remove(&module);
     }
 
     unsafe fn function(&self, module: u64, name: &str) -> Result<u64, Error> {
         let mut state = self.state();
         let missing = || failed("function", &format!("the program has no kernel {name}"));
-        let entry = state.modules[&module].entry(name).ok_or_else(missing)?;
+        let entry = state.held.modules[&module].entry(name).ok_or_else(missing)?;
         let handle = state.handle();
-        state.functions.insert(handle, Function { module, entry, name: name.into() });
+        state.held.functions.insert(handle, Function { module, entry, name: name.into() });
         Ok(handle)
     }
 
@@ -401,7 +388,7 @@ unsafe impl Driver for Simulated {
         stream: u64,
     ) -> Result<(), Error> {
         let arguments = {
-            let State { modules, functions, .. } = &*self.state();
+            let Held { modules, functions, .. } = &self.state().held;
             let Function { module, entry, .. } = &functions[&function];
             // SAFETY: the entry is from this module; the caller guarantees the arguments.
             unsafe { copied(arguments, &modules[module].argument_sizes(*entry)) }

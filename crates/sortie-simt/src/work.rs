@@ -1,13 +1,13 @@
 //! Work that is enqueued on a stream. It is done at once, or captured and done whenever its graph is launched.
 
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr;
 
 use sortie_device::{Error, Launch};
 
-use crate::driver::State;
 use crate::memory::Memory;
-use crate::runtime::LaunchJob;
+use crate::runtime::{LaunchJob, Module};
 use crate::{LaunchCounts, Options, Sanitizer};
 
 /// The maximum number of threads on a multiprocessor, and in a block.
@@ -15,6 +15,27 @@ const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
 const THREADS_PER_BLOCK: u32 = 1024;
 /// The maximum number of threads that run at a time. Each has a stack.
 const RESIDENT_THREADS: u32 = 8192;
+
+/// What work uses and changes.
+pub struct Held {
+    pub memory: Memory,
+    /// By handle. Handles are never reused.
+    pub modules: HashMap<u64, Module>,
+    pub functions: HashMap<u64, Function>,
+    launches: u64,
+}
+
+pub struct Function {
+    pub module: u64,
+    pub entry: u64,
+    pub name: String,
+}
+
+impl Held {
+    pub fn new(memory: Memory) -> Self {
+        Held { memory, modules: HashMap::new(), functions: HashMap::new(), launches: 0 }
+    }
+}
 
 /// One piece of work. Host addresses are stored as numbers.
 #[derive(Debug, Clone)]
@@ -59,8 +80,8 @@ impl Work {
     /// # Safety
     ///
     /// As for the method of [`Driver`](sortie_device::Driver) that enqueues it.
-    pub unsafe fn run(&self, state: &mut State, options: &Options) -> Result<Option<LaunchCounts>, Error> {
-        let memory = &state.memory;
+    pub unsafe fn run(&self, held: &mut Held, options: &Options) -> Result<Option<LaunchCounts>, Error> {
+        let memory = &held.memory;
         match *self {
             Work::CopyIn { to, from, bytes } => {
                 must_hold(memory, to, bytes, "a copy to the device")?;
@@ -91,7 +112,7 @@ impl Work {
             }
             Work::Launch { function, launch, overlaps, ref arguments } => {
                 // SAFETY: the caller guarantees it.
-                return unsafe { run_kernel(function, launch, overlaps, arguments, state, options) };
+                return unsafe { run_kernel(function, launch, overlaps, arguments, held, options) };
             }
         }
         Ok(None)
@@ -106,11 +127,11 @@ unsafe fn run_kernel(
     launch: Launch,
     overlaps: bool,
     arguments: &[Value],
-    state: &mut State,
+    held: &mut Held,
     options: &Options,
 ) -> Result<Option<LaunchCounts>, Error> {
-    state.launches += 1;
-    let State { memory, modules, functions, launches, .. } = state;
+    held.launches += 1;
+    let Held { memory, modules, functions, launches } = held;
     let function = &functions[&function];
     check(&launch, options).map_err(|message| Error::Driver { call: "launch", code: 0, message })?;
     let arguments: Vec<*const c_void> = arguments.iter().map(|value| value.as_ptr().cast()).collect();

@@ -223,6 +223,8 @@ pub trait Bits: bytemuck::Pod + Ord + Eq + Debug + Default + Send + Sync {
     const ZERO: Self;
     const MAX: Self;
     const SIGN: Self;
+    /// Whether no float has this width. A condition of `if const { .. }`, which spares the compiler the code for floats.
+    const OF_INTEGERS: bool = Self::WIDTH == u8::BITS || Self::WIDTH == u128::BITS;
     fn xor(self, other: Self) -> Self;
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;

@@ -1,6 +1,7 @@
 //! Work that the threads of the current rayon pool share. Rayon calls it through a pointer, so that its code is
 //! compiled once and not for every type of key: for a program that sorts, that was a third of the compiler's work.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::ThreadPool;
@@ -23,30 +24,33 @@ pub(crate) fn join(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
 }
 
 /// Calls `work` with each item, on several threads if there are to be more than one.
-pub(crate) fn for_each<T: Send>(threads: usize, items: impl IntoIterator<Item = T>, work: impl Fn(T) + Sync) {
-    if threads < 2 {
-        return items.into_iter().for_each(work);
-    }
-    let items = slots(items);
-    each_index(items.len(), &|i| work(taken(&items[i])));
+pub(crate) fn for_each<I>(threads: usize, items: I, work: impl Fn(I::Item) + Sync)
+where
+    I: IntoIterator<IntoIter: Send>,
+{
+    let items = Mutex::new(items.into_iter());
+    on_each(threads, &|| {
+        while let Some(item) = next(&items) {
+            work(item);
+        }
+    });
 }
 
 /// The results of `work` on each item, in their order.
-pub(crate) fn map<T: Send, R: Send>(
-    threads: usize,
-    items: impl IntoIterator<Item = T>,
-    work: impl Fn(T) -> R + Sync,
-) -> Vec<R> {
-    if threads < 2 {
-        return items.into_iter().map(work).collect();
+pub(crate) fn map<I, R>(threads: usize, items: I, work: impl Fn(I::Item) -> R + Sync) -> Vec<R>
+where
+    I: IntoIterator<IntoIter: ExactSizeIterator + Send>,
+    R: Send,
+{
+    let items = items.into_iter();
+    let mut results = Vec::new();
+    results.resize_with(items.len(), || None);
+    for_each(threads, results.iter_mut().zip(items), |(slot, item)| *slot = Some(work(item)));
+    let mut all = Vec::with_capacity(results.len());
+    for result in results {
+        all.push(result.expect("each item has a result"));
     }
-    let items = slots(items);
-    let results: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
-    each_index(items.len(), &|i| {
-        let result = work(taken(&items[i]));
-        *results[i].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-    });
-    results.iter().map(taken).collect()
+    all
 }
 
 /// The results of `work` on each item of a slice, in their order. If it panics, results are leaked.
@@ -68,11 +72,8 @@ pub(crate) fn collect_into<T: Sync, R: Send>(
     work: impl Fn(&T) -> R + Sync,
 ) {
     assert!(results.is_empty(), "the results are all of it");
-    if threads < 2 {
-        return results.extend(items.iter().map(work));
-    }
     let slots = &mut results.spare_capacity_mut()[..items.len()];
-    let part = items.len().div_ceil(8 * threads).clamp(1 << 10, ITEMS_A_TASK);
+    let part = items.len().div_ceil(8 * threads.max(1)).clamp(1 << 10, ITEMS_A_TASK);
     for_each(threads, slots.chunks_mut(part).zip(items.chunks(part)), |(slots, items)| {
         for (slot, item) in slots.iter_mut().zip(items) {
             slot.write(work(item));
@@ -83,16 +84,26 @@ pub(crate) fn collect_into<T: Sync, R: Send>(
 }
 
 /// Whether `work` returns true for all items. Stops early once it has returned false for one.
-pub(crate) fn all<T: Send>(
-    threads: usize,
-    items: impl IntoIterator<Item = T>,
-    work: impl Fn(T) -> bool + Sync,
-) -> bool {
-    if threads < 2 {
-        return items.into_iter().all(work);
-    }
-    let items = slots(items);
-    all_indices(items.len(), &|i| work(taken(&items[i])))
+pub(crate) fn all<I>(threads: usize, items: I, work: impl Fn(I::Item) -> bool + Sync) -> bool
+where
+    I: IntoIterator<IntoIter: Send>,
+{
+    let (items, all) = (Mutex::new(items.into_iter()), AtomicBool::new(true));
+    on_each(threads, &|| {
+        while all.load(Relaxed)
+            && let Some(item) = next(&items)
+        {
+            if !work(item) {
+                all.store(false, Relaxed);
+            }
+        }
+    });
+    all.into_inner()
+}
+
+/// The next item. Each is a task of some length, so that threads hardly ever wait for each other here.
+fn next<I: Iterator>(items: &Mutex<I>) -> Option<I::Item> {
+    items.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
 fn installed(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
@@ -103,22 +114,12 @@ fn both(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
     rayon::join(a, b);
 }
 
-fn each_index(n: usize, work: &(dyn Fn(usize) + Sync)) {
-    (0..n).into_par_iter().for_each(work);
-}
-
-fn all_indices(n: usize, work: &(dyn Fn(usize) -> bool + Sync)) -> bool {
-    (0..n).into_par_iter().all(work)
-}
-
-/// Items that threads take out by index.
-fn slots<T>(items: impl IntoIterator<Item = T>) -> Vec<Mutex<Option<T>>> {
-    items.into_iter().map(|item| Mutex::new(Some(item))).collect()
-}
-
-fn taken<T>(slot: &Mutex<Option<T>>) -> T {
-    let item = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-    item.expect("each index comes once")
+/// Calls `work` this often, each time on a thread of its own if one is free.
+fn on_each(threads: usize, work: &(dyn Fn() + Sync)) {
+    if threads < 2 {
+        return work();
+    }
+    (0..threads).into_par_iter().with_max_len(1).for_each(|_| work());
 }
 
 fn called(work: &mut Option<impl FnOnce()>) {

@@ -159,7 +159,7 @@ impl Report {
     ) -> R {
         let start = Instant::now();
         let result = work();
-        self.push(Ran::Cpu, name, start.elapsed(), read, written);
+        self.push_since(start, name, read, written);
         result
     }
 
@@ -183,13 +183,19 @@ impl Report {
         written: usize,
         work: impl FnOnce(&Work) -> R,
     ) -> R {
-        let measured = Work { nanoseconds: (0..threads).map(|_| AtomicU64::new(0)).collect() };
+        let measured = Work::of(threads);
         let start = Instant::now();
         let result = work(&measured);
-        self.push(Ran::Cpu, name, start.elapsed(), read, written);
-        let milliseconds = measured.nanoseconds.into_iter().map(|time| time.into_inner() as f64 * 1e-6);
-        self.phases.last_mut().expect("one was pushed").work = milliseconds.collect();
+        self.push_since(start, name, read, written);
+        self.phases.last_mut().expect("one was pushed").work = measured.milliseconds();
         result
+    }
+
+    /// Adds a phase of the CPU engine that has just ended. Not generic, like the methods of [`Work`], so that the many phases do not
+    /// compile it again.
+    #[inline(never)]
+    fn push_since(&mut self, start: Instant, name: &'static str, read: usize, written: usize) {
+        self.push(Ran::Cpu, name, start.elapsed(), read, written);
     }
 
     /// A phase of threads together with a device: how long each of them and the device worked, in milliseconds.
@@ -234,6 +240,16 @@ pub(crate) struct Work {
 }
 
 impl Work {
+    #[inline(never)]
+    fn of(threads: usize) -> Self {
+        Work { nanoseconds: (0..threads).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    #[inline(never)]
+    fn milliseconds(self) -> Vec<f64> {
+        self.nanoseconds.into_iter().map(|time| time.into_inner() as f64 * 1e-6).collect()
+    }
+
     /// The threads that may take part, of the current rayon pool; with 1, rayon is not called.
     pub(crate) fn threads(&self) -> usize {
         self.nanoseconds.len()
@@ -244,9 +260,14 @@ impl Work {
     pub(crate) fn task<R>(&self, task: impl FnOnce() -> R) -> R {
         let start = Instant::now();
         let result = task();
+        self.add_since(start);
+        result
+    }
+
+    #[inline(never)]
+    fn add_since(&self, start: Instant) {
         let thread = if self.threads() > 1 { rayon::current_thread_index().unwrap_or(0) } else { 0 };
         self.nanoseconds[thread].fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
-        result
     }
 }
 

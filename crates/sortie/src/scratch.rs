@@ -1,6 +1,6 @@
 //! Scratch memory: allocated before work starts, on huge pages if the system has them.
 //!
-//! A distribution writes to a thousand places at once. With pages of 4 KB, each place is on a page of its own, and most
+//! A distribution writes to a thousand positions at once. With pages of 4 KB, each position is on a page of its own, and most
 //! stores wait for the page table. Huge pages avoid that, and most page faults.
 
 use std::mem::MaybeUninit;
@@ -51,22 +51,30 @@ impl<T> Scratch<T> {
     pub(crate) fn new(len: usize) -> Result<Self, Error> {
         // A caller's items of size zero may be more than there are addresses.
         let bytes = len.saturating_mul(size_of::<T>());
-        if isize::try_from(bytes).is_err() {
-            return Err(refused(bytes));
+        if let Some(map) = map(bytes)? {
+            assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page");
+            return Ok(Scratch { memory: Memory::Map(map), len });
         }
-        if bytes < MAP_SCRATCH_FROM_BYTES || cfg!(miri) {
-            let mut heap = Vec::new();
-            heap.try_reserve_exact(len).map_err(|_| refused(bytes))?;
-            heap.resize_with(len, MaybeUninit::uninit);
-            return Ok(Scratch { memory: Memory::Heap(heap), len });
-        }
-        assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page");
-        let map = MmapOptions::new().len(bytes).map_anon().map_err(|_| refused(bytes))?;
-        // Only advice: without huge pages the sort is slower, not wrong.
-        #[cfg(target_os = "linux")]
-        let _ = map.advise(memmap2::Advice::HugePage);
-        Ok(Scratch { memory: Memory::Map(map), len })
+        let mut heap = reserve(len)?;
+        // SAFETY: there is room for as many items, which may be uninitialised.
+        unsafe { heap.set_len(len) };
+        Ok(Scratch { memory: Memory::Heap(heap), len })
     }
+}
+
+/// A mapping of this many bytes, if they are so many that scratch is mapped.
+fn map(bytes: usize) -> Result<Option<MmapMut>, Error> {
+    if isize::try_from(bytes).is_err() {
+        return Err(refused(bytes));
+    }
+    if bytes < MAP_SCRATCH_FROM_BYTES || cfg!(miri) {
+        return Ok(None);
+    }
+    let map = MmapOptions::new().len(bytes).map_anon().map_err(|_| refused(bytes))?;
+    // Only advice: without huge pages the sort is slower, not wrong.
+    #[cfg(target_os = "linux")]
+    let _ = map.advise(memmap2::Advice::HugePage);
+    Ok(Some(map))
 }
 
 impl<T> Scratch<T> {

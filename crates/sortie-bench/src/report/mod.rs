@@ -10,7 +10,7 @@ pub mod table;
 use serde::{Deserialize, Serialize};
 use sortie::Report;
 
-use crate::measure::{Facts, Measured, mean_and_deviation, median};
+use crate::measured::{Facts, Measured, mean_and_deviation, median};
 
 /// The result of a case.
 pub enum Outcome {

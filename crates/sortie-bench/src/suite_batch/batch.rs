@@ -8,10 +8,32 @@ use bytemuck::Pod;
 use rand::{Rng as _, SeedableRng};
 use sortie_device::{Buffer, Device, Event, Kernel, Launch, Program, Stream, View};
 
-use super::contenders::OneArray;
 use crate::Result;
 use crate::distributions::{Distribution, Rng, power_law};
 use crate::keys::BenchKey;
+
+/// An operation that Sortie performs on one array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OneArray {
+    Keys,
+    /// With payloads of 4 bytes.
+    Pairs,
+    UnstablePairs,
+    Argsort,
+    /// With indices of 64 bits.
+    WideArgsort,
+    /// Keys, only by comparison.
+    Compared,
+}
+
+impl OneArray {
+    pub fn is_argsort(self) -> bool {
+        matches!(self, OneArray::Argsort | OneArray::WideArgsort)
+    }
+}
+
+/// Sorts the batch once. Returns the milliseconds, and whether the result is correct.
+pub type Run<'a> = Box<dyn FnMut(u64) -> Result<(f64, bool)> + 'a>;
 
 /// The number and the lengths of segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

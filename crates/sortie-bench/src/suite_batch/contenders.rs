@@ -7,7 +7,8 @@ use bytemuck::Pod;
 use sortie::gpu::Gpu;
 use sortie_device::Device;
 
-use super::batch::{After, Batch, Before, Shape};
+pub use super::batch::OneArray;
+use super::batch::{After, Batch, Before, Run, Shape};
 use super::cub::{self, Cub, Peer};
 use super::ours::{self, Engines, Published, Work};
 use super::torch::Torch;
@@ -37,26 +38,6 @@ pub enum Contender {
     CubMerge,
     /// Keys with payloads of 4 bytes.
     CubRadixPairs,
-}
-
-/// An operation that Sortie performs on one array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OneArray {
-    Keys,
-    /// With payloads of 4 bytes.
-    Pairs,
-    UnstablePairs,
-    Argsort,
-    /// With indices of 64 bits.
-    WideArgsort,
-    /// Keys, only by comparison.
-    Compared,
-}
-
-impl OneArray {
-    pub fn is_argsort(self) -> bool {
-        matches!(self, OneArray::Argsort | OneArray::WideArgsort)
-    }
 }
 
 /// The maximum number of keys for the shapes in `cub.cu`.
@@ -142,9 +123,6 @@ impl Contender {
         }
     }
 }
-
-/// Sorts the batch once. Returns the milliseconds, and whether the result is correct.
-pub type Run<'a> = Box<dyn FnMut(u64) -> Result<(f64, bool)> + 'a>;
 
 /// A contender that is prepared for one batch.
 pub struct Ready<'a> {

@@ -6,8 +6,7 @@ use sortie::{Error, Order};
 use sortie_device::{Device, Stream, View};
 use sortie_papers::{self as papers, Histograms, Papers};
 
-use super::batch::{After, Batch, Before};
-use super::contenders::{OneArray, Run};
+use super::batch::{After, Batch, Before, OneArray, Run};
 use crate::Result;
 use crate::keys::BenchKey;
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use rayon::slice::ParallelSliceMut as _;
 
-use super::cells::{Call, KeyType, typed};
+use super::call::{Call, KeyType, typed};
 use super::key::{GridKey, Sort};
 use super::native::Native;
 use crate::Result;
@@ -121,6 +121,16 @@ argsorts! {
     F64 f64;
     Pair32 (u32, u32);
     Bytes16 [u8; 16];
+}
+
+impl Call {
+    pub fn all() -> Vec<Call> {
+        let keys = KeyType::ALL.iter().map(|&key| Call::Keys(key));
+        let pairs = PAIRS.iter().map(|&(key, bytes)| Call::Pairs(key, bytes));
+        let argsorts = ARGSORTS.iter().map(|&key| Call::Argsort(key));
+        let by_key = BY_KEY.iter().map(|&(key, bytes)| Call::ByKey(key, bytes));
+        keys.chain(pairs).chain(argsorts).chain(by_key).chain([Call::Strings, Call::ArgsortStrings]).collect()
+    }
 }
 
 /// A contender that is timed on fresh copies of `arrays` arrays. A panic counts as a failure: some crates panic on

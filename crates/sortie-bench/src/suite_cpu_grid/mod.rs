@@ -4,6 +4,7 @@
 //! Cells are measured in random order, so a run that ends early has measured a random sample. Cells with results in the
 //! `--json` file are not measured again.
 
+mod call;
 mod calls;
 mod cells;
 mod key;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use sortie_papers::Histograms;
 
 use super::closed_forms::{self, ClosedForms};
-use super::counting::{Counting, TABLE_1};
+use super::counting::{Counting, SORTS, TABLE_1};
 use super::fit::{Fit, Once};
 use super::{curves, grouped, markdown, ms};
 use crate::args::Args;
@@ -20,7 +20,6 @@ use crate::suite_batch::contenders::{Contender, OneArray};
 use crate::suite_batch::ours::Published;
 use crate::suite_batch::{Case, Shared};
 
-pub const SORTS: [Published; 3] = [Published::Bitonic, Published::Quicksort, Published::RadixSort];
 const SORTIE: Contender = Contender::OneArray(OneArray::Keys);
 
 const FIGURE_5: &str = "Capannini figure 5";

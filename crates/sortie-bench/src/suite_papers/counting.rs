@@ -8,7 +8,6 @@ use std::rc::Rc;
 use rand::SeedableRng;
 use sortie_simt::{Bench, Options, SHARED_227K};
 
-use super::comparison::SORTS;
 use crate::Result;
 use crate::distributions::{Distribution, Rng};
 use crate::measure::Measurable;
@@ -16,6 +15,9 @@ use crate::report::{Counted, Counts, Outcome, now};
 use crate::suite_batch::Shared;
 use crate::suite_batch::contenders::left_out;
 use crate::suite_batch::ours::{Engines, Published};
+
+/// The published sorts that are compared.
+pub const SORTS: [Published; 3] = [Published::Bitonic, Published::Quicksort, Published::RadixSort];
 
 pub const TABLE_1: &str = "Capannini table 1";
 pub const BENCH: &str = "test bench";

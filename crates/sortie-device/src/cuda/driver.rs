@@ -1,73 +1,20 @@
-//! One CUDA device, used through the driver API in its primary context.
+//! [`Driver`] for a CUDA device, by the driver API.
 
-use std::collections::HashSet;
 use std::ffi::{CString, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
+use cudarc::driver::sys::{self, CUresult};
 
 use super::compiled;
-use super::context::{Context, check};
+use super::context::{Context, CudaDriver};
 use super::pool::Pool;
 use crate::cache::Cache;
 use crate::{Driver, Error, Launch, Program, Properties, peer};
 
-#[derive(Debug)]
-pub struct CudaDriver {
-    pub(super) properties: Properties,
-    pub(super) device: sys::CUdevice,
-    /// Started by the first work.
-    pub(super) context: OnceLock<Context>,
-    /// The numbers of devices that were checked for a link. If there is one, it is open.
-    pub(super) peers: Mutex<HashSet<u32>>,
-}
-
 impl CudaDriver {
-    /// The driver must have started and have this device.
-    pub fn new(ordinal: u32) -> Result<CudaDriver, Error> {
-        let mut device = 0;
-        // SAFETY: the driver has started. This also holds for the calls below, whose results are only read on success.
-        check("cuDeviceGet", unsafe { sys::cuDeviceGet(&mut device, ordinal as i32) })?;
-        let mut name = [0u8; 256];
-        let length = name.len() as i32;
-        // SAFETY: `name` has that length.
-        check("cuDeviceGetName", unsafe { sys::cuDeviceGetName(name.as_mut_ptr().cast(), length, device) })?;
-        let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
-        let mut memory_total = 0;
-        // SAFETY: as above.
-        check("cuDeviceTotalMem", unsafe { sys::cuDeviceTotalMem_v2(&mut memory_total, device) })?;
-        let mut uuid = sys::CUuuid { bytes: [0; 16] };
-        // SAFETY: as above.
-        check("cuDeviceGetUuid", unsafe { sys::cuDeviceGetUuid_v2(&mut uuid, device) })?;
-        let attribute = |attribute| {
-            let mut value = 0;
-            // SAFETY: as above.
-            check("cuDeviceGetAttribute", unsafe {
-                sys::cuDeviceGetAttribute(&mut value, attribute, device)
-            })?;
-            Ok::<_, Error>(value as u32)
-        };
-        let properties = Properties {
-            name: String::from_utf8_lossy(&name[..end]).into_owned(),
-            kind: "cuda",
-            ordinal,
-            id: uuid.bytes.iter().map(|&byte| format!("{:02x}", byte as u8)).collect(),
-            compute_capability: (
-                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-            ),
-            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
-            shared_per_block: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
-                as usize,
-            memory_total: memory_total as u64,
-            l2_bytes: u64::from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?),
-        };
-        Ok(CudaDriver { properties, device, context: OnceLock::new(), peers: Mutex::default() })
-    }
-
     /// Whether kernels may start before the preceding work has ended, also in a captured graph.
     fn can_overlap(&self) -> Result<bool, Error> {
         Ok(self.properties.compute_capability >= (9, 0) && super::start()?.version >= (12, 3))

@@ -8,15 +8,16 @@ mod missing;
 mod model;
 mod nvrtc;
 mod pool;
+mod result;
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use cudarc::driver::result::DriverError;
 use cudarc::driver::sys::{self, CUresult};
 
 use crate::{Device, Error, Program};
 pub use model::model;
+use result::message;
 
 /// The oldest driver that has all calls that are used.
 const NEEDED: (i32, i32) = (12, 0);
@@ -27,7 +28,7 @@ const LIBRARY_PATH: &str = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" 
 /// All CUDA devices, in the driver's order. This does not start the devices; the first work on each does.
 pub fn devices() -> Result<Vec<Device>, Error> {
     let count = start()?.devices;
-    (0..count).map(|ordinal| Ok(Device::new(driver::CudaDriver::new(ordinal)?))).collect()
+    (0..count).map(|ordinal| Ok(Device::new(context::CudaDriver::new(ordinal)?))).collect()
 }
 
 /// The device with this number in the driver's order.
@@ -37,7 +38,7 @@ pub fn device(ordinal: u32) -> Result<Device, Error> {
         let reason = format!("cuda:{ordinal} does not exist; the last one is cuda:{}", count - 1);
         return Err(Error::NoDevice { reason });
     }
-    Ok(Device::new(driver::CudaDriver::new(ordinal)?))
+    Ok(Device::new(context::CudaDriver::new(ordinal)?))
 }
 
 /// The CUDA version of the driver.
@@ -117,13 +118,5 @@ fn try_start() -> Result<Started, Error> {
             Err(missing::start(none, &message(none)))
         }
         _ => Err(missing::start(counted, &message(counted))),
-    }
-}
-
-/// The driver's message for a result.
-fn message(result: CUresult) -> String {
-    match DriverError(result).error_string() {
-        Ok(words) => words.to_string_lossy().into_owned(),
-        Err(_) => format!("{result:?}"),
     }
 }

@@ -6,7 +6,7 @@ use cudarc::driver::sys::{
     self, CUdevice_attribute as Attribute, CUmemPool_attribute as PoolAttribute, CUresult,
 };
 
-use super::context::check;
+use super::result::check;
 use crate::driver::KEPT_PART;
 use crate::{Error, Properties};
 

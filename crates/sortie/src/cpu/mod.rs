@@ -1,38 +1,21 @@
 //! The CPU engine.
 
-pub(crate) mod by_code;
-pub(crate) mod compare;
-pub(crate) mod counting;
-pub(crate) mod digits;
-pub(crate) mod distribute;
-pub(crate) mod few;
-pub(crate) mod gather;
-pub(crate) mod keys;
-pub(crate) mod lines;
-pub(crate) mod long_runs;
-pub(crate) mod order;
-pub(crate) mod pace;
-pub(crate) mod packed;
-pub(crate) mod pairs;
-pub(crate) mod parallel_partition;
-pub(crate) mod prefetch;
-pub(crate) mod profile;
-pub(crate) mod ranks;
-pub(crate) mod runs;
-pub(crate) mod scatter;
-pub(crate) mod segment_pairs;
-pub(crate) mod segments;
 pub(crate) mod sorts;
-pub(crate) mod strings;
+pub(crate) mod steps;
 pub(crate) mod tuning;
 pub(crate) mod vector;
-pub(crate) mod wide;
 
 use std::ops::Range;
 
 use crate::Index;
 use crate::request::Budget;
 use crate::ways::CpuWay;
+pub(crate) use sorts::{compare, few, keys, pairs, segment_pairs, segments, strings, wide};
+pub(crate) use steps::{
+    batch, by_code, by_std, compiled, counting, digits, distribute, found, gather, insert, lines, long_runs,
+    order, pace, packed, parallel_partition, prefetch, profile, ranks, room, runs, sampled, scatter, stripes,
+    widen,
+};
 
 /// How the engine must sort, and which resources it may use.
 #[derive(Debug, Clone, Copy)]

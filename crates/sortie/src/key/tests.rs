@@ -87,10 +87,10 @@ plain_float!(f16, bf16, f32, f64);
 
 impl<K: Plain> Plain for Option<K> {
     fn plain(&self, other: &Self, order: Order) -> Ordering {
-        let place = |key: &Self| key.is_none() == (order.nulls == Nulls::Last);
+        let rank = |key: &Self| key.is_none() == (order.nulls == Nulls::Last);
         match (self, other) {
             (Some(a), Some(b)) => a.plain(b, order),
-            _ => place(self).cmp(&place(other)),
+            _ => rank(self).cmp(&rank(other)),
         }
     }
 }
@@ -165,8 +165,8 @@ fn all_patterns<K: Number + Plain + Debug>(from_bits: impl Fn(u16) -> K) {
         let mut keys: Vec<K> = (0..=u16::MAX).map(&from_bits).collect();
         keys.sort_by(|a, b| a.plain(b, Order { nans, ..order }));
         let transform = Transform::<K::Bits>::new(K::CODE, order);
-        for (place, pair) in keys.windows(2).enumerate() {
-            assert_eq!(transform.encode(pair[0].to_bits()).low(), place as u64, "{:?}, {order:?}", pair[0]);
+        for (i, pair) in keys.windows(2).enumerate() {
+            assert_eq!(transform.encode(pair[0].to_bits()).low(), i as u64, "{:?}, {order:?}", pair[0]);
             code_is_a_bijection(pair[0], order);
             agrees(&pair[0], &pair[1], order);
             agrees(&pair[1], &pair[0], order);
@@ -199,7 +199,7 @@ fn every_u16() {
 }
 
 #[test]
-fn slices_are_coded_in_place() {
+fn slices_are_coded_in_rank() {
     for order in all_orders() {
         let transform = Transform::<u32>::new(f32::CODE, order);
         let keys = [f32::NAN, -0.0, 1.5, f32::NEG_INFINITY].map(f32::to_bits);

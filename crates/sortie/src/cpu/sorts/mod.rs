@@ -1,0 +1,136 @@
+//! The sorts: profile, distribute and finish of one kind of sort each.
+
+pub(crate) mod compare;
+pub(crate) mod few;
+pub(crate) mod keys;
+pub(crate) mod pairs;
+pub(crate) mod segment_pairs;
+pub(crate) mod segments;
+pub(crate) mod strings;
+pub(crate) mod wide;
+
+use crate::cpu::Job;
+pub use crate::cpu::compiled::{CpuSorts, Payload};
+use crate::cpu::found::{Found, Ordered, Words};
+use crate::cpu::room::Room;
+use crate::cpu::runs::Runs;
+use crate::cpu::{order, profile};
+use crate::key::{Indices, Transform};
+use crate::{Error, Report, Segments};
+
+/// Sorts keys with payloads of any size. The calling crate compiles the sort for sizes that [`Payload`] does not have.
+pub(crate) fn sort_pairs<B: CpuSorts, V: Send>(
+    keys: &mut [B],
+    payload: &mut [V],
+    transform: Transform<B>,
+    job: &Job,
+) -> Result<Report, Error> {
+    if const { Payload::is_compiled::<V>() } {
+        // SAFETY: the sort leaves a permutation, and calls nothing that panics while payloads are elsewhere.
+        B::sort_pairs(keys, unsafe { Payload::of(payload) }, transform, job)
+    } else {
+        pairs::sort(keys, payload, transform, job)
+    }
+}
+
+/// [`sort_pairs`] for each segment.
+pub(crate) fn sort_pairs_segments<B: CpuSorts, V: Send>(
+    keys: &mut [B],
+    payload: &mut [V],
+    segments: Segments<'_>,
+    transform: Transform<B>,
+    job: &Job,
+) -> Result<Report, Error> {
+    if const { Payload::is_compiled::<V>() } {
+        // SAFETY: as above.
+        B::sort_pairs_segments(keys, unsafe { Payload::of(payload) }, segments, transform, job)
+    } else {
+        segment_pairs::sort(keys, payload, segments, transform, job)
+    }
+}
+
+macro_rules! cpu_sorts {
+    ($($bits:ty),*) => {$(
+        impl CpuSorts for $bits {
+            fn sort_few(keys: &mut [Self], transform: Transform<Self>) {
+                few::sort(keys, transform);
+            }
+
+            fn order_few<'r>(
+                keys: &[Self],
+                transform: Transform<Self>,
+                order: &'r mut Room<u32>,
+            ) -> Ordered<'r> {
+                few::order_of(keys, transform, order)
+            }
+
+            fn find_order<'w>(codes: &[Self], words: &'w mut Words) -> Found<'w> {
+                order::find(codes, words)
+            }
+
+            fn runs(keys: &[Self], transform: Transform<Self>, stable: bool, threads: usize) -> Runs {
+                profile::runs(keys, transform, stable, threads)
+            }
+
+            fn sort(keys: &mut [Self], transform: Transform<Self>, job: &Job) -> Result<Report, Error> {
+                keys::sort(keys, transform, job)
+            }
+
+            fn sort_pairs(
+                keys: &mut [Self],
+                payload: Payload<'_>,
+                transform: Transform<Self>,
+                job: &Job,
+            ) -> Result<Report, Error> {
+                match payload {
+                    Payload::Of4(payload) => pairs::sort(keys, payload, transform, job),
+                    Payload::Of8(payload) => pairs::sort(keys, payload, transform, job),
+                    Payload::Of16(payload) => pairs::sort(keys, payload, transform, job),
+                }
+            }
+
+            fn argsort(
+                keys: &[Self],
+                indices: Indices<'_>,
+                transform: Transform<Self>,
+                job: &Job,
+            ) -> Result<Report, Error> {
+                pairs::argsort(keys, indices, transform, job)
+            }
+
+            fn sort_segments(
+                keys: &mut [Self],
+                segments: Segments<'_>,
+                transform: Transform<Self>,
+                job: &Job,
+            ) -> Result<Report, Error> {
+                segments::sort(keys, segments, transform, job)
+            }
+
+            fn sort_pairs_segments(
+                keys: &mut [Self],
+                payload: Payload<'_>,
+                segments: Segments<'_>,
+                transform: Transform<Self>,
+                job: &Job,
+            ) -> Result<Report, Error> {
+                match payload {
+                    Payload::Of4(payload) => segment_pairs::sort(keys, payload, segments, transform, job),
+                    Payload::Of8(payload) => segment_pairs::sort(keys, payload, segments, transform, job),
+                    Payload::Of16(payload) => segment_pairs::sort(keys, payload, segments, transform, job),
+                }
+            }
+
+            fn argsort_segments(
+                keys: &[Self],
+                indices: Indices<'_>,
+                segments: Segments<'_>,
+                transform: Transform<Self>,
+                job: &Job,
+            ) -> Result<Report, Error> {
+                segment_pairs::argsort(keys, indices, segments, transform, job)
+            }
+        }
+    )*};
+}
+cpu_sorts!(u8, u16, u32, u64, u128);
