@@ -17,7 +17,7 @@ use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::key;
 use crate::parallel;
-use crate::plan::{self, CpuWay, Machine, Plan, Vectors};
+use crate::plan::{self, Machine, Plan, Vectors};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
 use crate::threads;
 use crate::{Algorithm, Engine, Error, Index, Key, Ran, Report, Segments};
@@ -406,8 +406,8 @@ impl Sorter {
         algorithm == Algorithm::Auto && matches!(engine, Engine::Auto | Engine::Cpu)
     }
 
-    /// Plans the request and runs the plan on the data. If a GPU fails under [`Engine::Auto`], the CPU sorts; `on_gpus`
-    /// must leave the data in a state in which that is possible.
+    /// Plans the request and runs the plan on the data. If a GPU fails and the plan has the CPU as an alternative, that sorts;
+    /// `on_gpus` must leave the data in a state in which that is possible.
     fn run<D: ?Sized + Send>(
         &self,
         request: Request,
@@ -416,10 +416,11 @@ impl Sorter {
         on_cpu: impl FnOnce(&mut D, &Job) -> Result<Report, Error> + Send,
     ) -> Result<Report, Error> {
         let mut abandoned = Report::default();
-        if let Some(on) = OnGpus::planned(&request)? {
+        let planned = on_gpus::planned(&request)?;
+        if let Some(on) = planned.on_gpus {
             let start = Instant::now();
             match on_gpus(data, &on) {
-                Err(error) if request.engine == Engine::Auto => {
+                Err(error) if planned.on_cpu.is_some() => {
                     on.abandon(&error);
                     abandoned.push(Ran::Cuda, "abandoned", start.elapsed(), 0, 0);
                 }
@@ -427,7 +428,8 @@ impl Sorter {
             }
         }
         let budget = request.budget;
-        let job = Job { way: CpuWay::of(&request), stable: request.is_stable(), budget };
+        let way = planned.on_cpu.expect("a plan without GPUs is for the CPU");
+        let job = Job { way, stable: request.is_stable(), budget };
         let mut report = self.in_pool(budget.threads, |_| on_cpu(data, &job))?;
         report.phases.splice(0..0, abandoned.phases);
         Ok(report)

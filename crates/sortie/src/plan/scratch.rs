@@ -1,42 +1,17 @@
-//! The most scratch that a plan takes. For plans for GPUs, see `on_gpus/scratch.rs`.
+//! The most scratch that a plan for the CPU takes. For plans for GPUs, see `on_gpus/scratch.rs`.
 
-use std::fmt;
 use std::num::Saturating;
 
 use crate::cpu::tuning::{MERGED_BY_THREADS, PACKED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE};
 use crate::cpu::{compare, counting, digits, distribute, pairs, segment_pairs};
 use crate::request::{Beside, KeyForm, Operation, Request};
-use crate::ways::CpuWay;
+use crate::ways::{CpuWay, Scratch};
 
 /// A number of bytes, or of items. Saturates: a [`Request`] may state more than any memory holds.
 pub(super) type Count = Saturating<u64>;
 
 pub(super) fn count(items: usize) -> Count {
     Saturating(items as u64)
-}
-
-/// Bytes beyond the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Scratch {
-    /// In host memory, pinned memory included.
-    pub host: u64,
-    /// In the memory of a GPU, or of several together. This includes the data on the device.
-    pub device: u64,
-}
-
-impl Scratch {
-    /// What a memory limit counts.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.host.saturating_add(self.device)
-    }
-}
-
-impl fmt::Display for Scratch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at most {} bytes of host memory", self.host)?;
-        if self.device > 0 { write!(f, ", {} bytes of GPU memory", self.device) } else { Ok(()) }
-    }
 }
 
 /// For the CPU engine.
