@@ -22,7 +22,7 @@ use crate::columns::{self, Columns};
 use crate::errors::{Failure, of_arrow};
 use crate::input::{has, library};
 use crate::kind::Kind;
-use crate::numbers::{Numbers, holding};
+use crate::numbers::Numbers;
 use crate::options::{Options, Ordering};
 
 /// What an object exports.
@@ -212,10 +212,8 @@ pub fn sorted(data: &Imported, options: &Options) -> Result<(ArrayRef, Report), 
     }
     let Options { descending, nulls_first, .. } = *options;
     let direction = Some(SortOptions { descending, nulls_first });
-    let column = SortColumn { values: values.clone(), options: direction };
-    let held = data.held + columns::copies(&[column], options)?;
-    let sorted = ArrowSorter::new(options.builder(held)?)?.sort(values, direction)?;
-    Ok((sorted, holding(Report::default(), held)))
+    let sorter = ArrowSorter::new(options.builder(0)?)?.holding(data.held);
+    Ok(sorter.sort(values, direction)?)
 }
 
 /// The array for the caller: of the library that its argument came from, if that is pyarrow. It is in several chunks if offsets of

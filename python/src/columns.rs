@@ -4,13 +4,10 @@ use std::ops::BitAnd;
 use std::sync::Arc;
 use std::time::Instant;
 
-use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
 use arrow_buffer::{ArrowNativeType, Buffer as ArrowBuffer, NullBuffer};
-use arrow_schema::DataType;
 use bytemuck::{Pod, Zeroable};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use sortie::dynamic::Dtype;
@@ -148,14 +145,12 @@ pub fn indices(
         return Ok((UInt32Array::from_iter_values(0..n as u32), Report::default()));
     }
     let start = Instant::now();
-    let held = held + of_columns + copies(columns, options)?;
-    let indices = ArrowSorter::new(options.builder(held)?)?.lexsort_to_indices(columns, None)?;
+    let sorter = ArrowSorter::new(options.builder(0)?)?.holding(held + of_columns);
+    let (indices, sorted) = sorter.lexsort_to_indices(columns, None)?;
     let read = columns.iter().map(|column| column.values.get_buffer_memory_size()).sum::<usize>();
     let mut report = Report::default();
     report.add("sort columns", start.elapsed(), read as u64, indices.get_buffer_memory_size() as u64);
-    // Reports of these sorts do not say what they took.
-    let scratch = options.left(held)?.unwrap_or(u64::MAX).min((SCRATCH * n) as u64);
-    report.scratch_peak = held as u64 + scratch;
+    report.scratch_peak = sorted.scratch_peak;
     Ok((indices, report))
 }
 
@@ -165,60 +160,6 @@ pub fn from_start<I: From<u32>>(order: &[u32], len: usize, indices: &mut [I]) {
         let start = (lane * len) as u32;
         from.iter().zip(to).for_each(|(&index, to)| *to = I::from(index - start));
     }
-}
-
-/// The most scratch that the library takes for each key of a column: that of strings, and of pairs of 128 bits.
-const SCRATCH: usize = 24;
-
-/// The most bytes that sortie-arrow allocates for a sort by these columns, beside the scratch of the library. It is an error if
-/// there is a memory limit, and no such bound.
-pub fn copies(columns: &[SortColumn], options: &Options) -> Result<usize, Failure> {
-    let n = columns.first().map_or(0, |column| column.values.len());
-    let (mut rows, mut largest) = (0, 0);
-    for (i, column) in columns.iter().enumerate() {
-        let Some(copy) = copy_of(&column.values) else {
-            if options.memory_limit.is_none() {
-                continue;
-            }
-            return Err(Failure::Raised(PyValueError::new_err(format!(
-                "memory_limit cannot be kept for {}, whose keys have no known size; leave it out",
-                column.values.data_type()
-            ))));
-        };
-        largest = largest.max(copy);
-        if i > 0 {
-            // Rows that the first columns do not tell apart are encoded. Short strings take 34 bytes.
-            let bytes = column.values.get_buffer_memory_size();
-            rows +=
-                bytes + bytes / 16 + if column.values.data_type().is_primitive() { 9 * n } else { 42 * n };
-        }
-    }
-    // The indices; with several columns, numbers of up to 128 bits, into which they are packed, and indices again.
-    Ok(largest + rows + if columns.len() > 1 { (4 + 16 + 4) * n } else { 4 * n })
-}
-
-/// The most bytes of the copy that a sort by an array takes, if that can be told: the table in sortie-arrow's documentation.
-fn copy_of(values: &ArrayRef) -> Option<usize> {
-    let n = values.len();
-    let of_nulls = if values.logical_null_count() > 0 { (16 + 4 + 4) * n } else { 0 };
-    let of_values = match values.data_type() {
-        DataType::Boolean | DataType::Null => n,
-        number if number.is_integer() => 0,
-        number if number.is_primitive() => number.primitive_width().unwrap_or(16) * n,
-        DataType::Utf8
-        | DataType::LargeUtf8
-        | DataType::Utf8View
-        | DataType::Binary
-        | DataType::LargeBinary
-        | DataType::BinaryView
-        | DataType::FixedSizeBinary(_) => 16 * n,
-        DataType::Dictionary(_, _) => {
-            let values = values.as_any_dictionary().values();
-            4 * n + copy_of(values)? + (4 + SCRATCH) * values.len()
-        }
-        _ => return None,
-    };
-    Some(of_nulls + of_values)
 }
 
 fn facing(options: &Options, nulls_first: bool) -> Option<SortOptions> {

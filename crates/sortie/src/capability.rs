@@ -234,7 +234,7 @@ impl Capability {
     pub(crate) fn check(&self, request: &Request) -> Result<(), Error> {
         let engines = Engines::of(request.engine);
         let there = self.algorithms(engines);
-        let (name, place, algorithm) = (self.name, engines.name(), request.algorithm);
+        let (name, engine, algorithm) = (self.name, engines.name(), request.algorithm);
         if there.has(algorithm, request.is_stable()) {
             return if engines == Engines::Cpu { Ok(()) } else { tells_nans_apart(request) };
         }
@@ -246,7 +246,7 @@ impl Capability {
             .collect();
         let elsewhere = elsewhere.join(" or ");
         Err(Error::Unsupported(if there == NONE {
-            format!("{name} cannot be sorted by {place}; choose {elsewhere}")
+            format!("{name} cannot be sorted by {engine}; choose {elsewhere}")
         } else if there.unstable.contains(&algorithm) {
             format!(
                 "{algorithm:?} does not keep the order of equal keys; allow that with unstable(), or choose {}",
@@ -255,7 +255,7 @@ impl Capability {
         } else {
             let or_else = if elsewhere.is_empty() { String::new() } else { format!(", or {elsewhere}") };
             format!(
-                "{algorithm:?} cannot sort {name} on {place}; choose {}{or_else}",
+                "{algorithm:?} cannot sort {name} on {engine}; choose {}{or_else}",
                 of(there.stable).list()
             )
         }))

@@ -46,6 +46,34 @@ impl fmt::Display for Error {
     }
 }
 
+#[cfg(feature = "gpu")]
+impl Error {
+    /// The one of two refusals, for lack of memory, that asks for less of what a limit allows; else this one.
+    pub(crate) fn or_less(self, other: Option<Error>) -> Error {
+        let limited = |error: &Error| match error {
+            Error::Memory { bound: Bound::Limit, needed, .. } => Some(*needed),
+            _ => None,
+        };
+        match other {
+            Some(other) if limited(&other).zip(limited(&self)).is_some_and(|(less, own)| less < own) => other,
+            _ => self,
+        }
+    }
+
+    /// A refusal by a limit, of which `held` bytes were already taken, in numbers of the whole `limit`.
+    pub(crate) fn of_limit(self, limit: u64, held: u64) -> Error {
+        match self {
+            Error::Memory { bound: Bound::Limit, needed, hint, .. } => Error::Memory {
+                bound: Bound::Limit,
+                needed: needed.saturating_add(held),
+                available: limit,
+                hint,
+            },
+            other => other,
+        }
+    }
+}
+
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {

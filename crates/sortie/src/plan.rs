@@ -13,11 +13,10 @@ mod route;
 mod scratch;
 
 pub use crate::capability::capabilities;
-pub use crate::ways::{CpuWay, DeviceWay};
+pub use crate::ways::{CpuWay, DeviceWay, GpuWay, Scratch};
 pub use cpu_rates::CpuRates;
 pub use machine::{Machine, Vectors};
 #[cfg(feature = "gpu")]
 pub use on_gpus::{MachineGpu, shipped_gpus};
 pub(crate) use route::check;
-pub use route::{GpuWay, Plan, Predicted, Reason, Route, plan};
-pub use scratch::Scratch;
+pub use route::{Plan, Predicted, Reason, Route, plan};

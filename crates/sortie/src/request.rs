@@ -118,6 +118,12 @@ impl Request {
         self.beside.is_stable()
     }
 
+    /// Whether keys may be NaNs that count as equal, whose order must then be kept.
+    pub(crate) fn ties_nans(&self) -> bool {
+        let is_float = matches!(self.keys, KeyForm::Number { float: true, .. });
+        is_float && self.is_stable() && self.order.tells_nans_apart().is_err()
+    }
+
     /// Bytes of what moves with a key. Indices count as 8.
     pub(crate) fn bytes_beside(&self) -> usize {
         match self.beside {

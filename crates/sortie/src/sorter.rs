@@ -17,10 +17,10 @@ use crate::cpu::{self, Job};
 use crate::error::same_length;
 use crate::key;
 use crate::parallel;
-use crate::plan::{self, CpuWay, Machine, Plan, Vectors};
+use crate::plan::{self, Machine, Plan, Vectors};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
 use crate::threads;
-use crate::{Algorithm, Engine, Error, Index, Key, Ran, Report, Segments};
+use crate::{Algorithm, Bound, Engine, Error, Index, Key, Order, Ran, Report, Segments};
 pub use builder::SorterBuilder;
 use on_gpus::OnGpus;
 
@@ -61,21 +61,44 @@ impl Sorter {
         SorterBuilder::default()
     }
 
-    /// This sorter in the opposite direction. Both share their threads.
+    /// This sorter with another order. Both share their threads.
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {
     /// let sorter = sortie::Sorter::builder().threads(2).build()?;
     /// let mut keys = [1, 3, 2];
-    /// sorter.reversed().sort(&mut keys)?;
+    /// sorter.with_order(sortie::Order { descending: true, ..Default::default() }).sort(&mut keys)?;
     /// assert_eq!(keys, [3, 2, 1]);
     /// # Ok(())
     /// # }
     /// ```
     #[must_use]
-    pub fn reversed(&self) -> Sorter {
-        let descending = !self.choices.order.descending;
-        Sorter { choices: self.choices.clone().descending(descending), pool: self.pool.clone() }
+    pub fn with_order(&self, order: Order) -> Sorter {
+        Sorter { choices: SorterBuilder { order, ..self.choices.clone() }, pool: self.pool.clone() }
+    }
+
+    /// This sorter for a caller that already holds so many of the bytes that the memory limit allows. Errors and reports of its
+    /// calls do not count them. Both share their threads.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if the limit is less.
+    pub fn holding(&self, bytes: u64) -> Result<Sorter, Error> {
+        self.holding_for("the caller holds more than that", bytes)
+    }
+
+    fn holding_for(&self, hint: &'static str, bytes: u64) -> Result<Sorter, Error> {
+        let left = self.choices.memory_limit.map(|limit| {
+            let refused = Error::Memory { bound: Bound::Limit, needed: bytes, available: limit, hint };
+            limit.checked_sub(bytes).ok_or(refused)
+        });
+        let choices = SorterBuilder { memory_limit: left.transpose()?, ..self.choices.clone() };
+        Ok(Sorter { choices, pool: self.pool.clone() })
+    }
+
+    /// The most scratch memory that a call may hold, see [`SorterBuilder::memory_limit`].
+    #[must_use]
+    pub fn memory_limit(&self) -> Option<u64> {
+        self.choices.memory_limit
     }
 
     /// The sorter behind the free functions: every choice at its default.
@@ -406,8 +429,8 @@ impl Sorter {
         algorithm == Algorithm::Auto && matches!(engine, Engine::Auto | Engine::Cpu)
     }
 
-    /// Plans the request and runs the plan on the data. If a GPU fails under [`Engine::Auto`], the CPU sorts; `on_gpus`
-    /// must leave the data in a state in which that is possible.
+    /// Plans the request and runs the plan on the data. If a GPU fails and the plan has the CPU as an alternative, that sorts;
+    /// `on_gpus` must leave the data in a state in which that is possible.
     fn run<D: ?Sized + Send>(
         &self,
         request: Request,
@@ -416,10 +439,11 @@ impl Sorter {
         on_cpu: impl FnOnce(&mut D, &Job) -> Result<Report, Error> + Send,
     ) -> Result<Report, Error> {
         let mut abandoned = Report::default();
-        if let Some(on) = OnGpus::planned(&request)? {
+        let planned = on_gpus::planned(&request)?;
+        if let Some(on) = planned.on_gpus {
             let start = Instant::now();
             match on_gpus(data, &on) {
-                Err(error) if request.engine == Engine::Auto => {
+                Err(error) if planned.on_cpu.is_some() => {
                     on.abandon(&error);
                     abandoned.push(Ran::Cuda, "abandoned", start.elapsed(), 0, 0);
                 }
@@ -427,7 +451,8 @@ impl Sorter {
             }
         }
         let budget = request.budget;
-        let job = Job { way: CpuWay::of(&request), stable: request.is_stable(), budget };
+        let way = planned.on_cpu.expect("a plan without GPUs is for the CPU");
+        let job = Job { way, stable: request.is_stable(), budget };
         let mut report = self.in_pool(budget.threads, |_| on_cpu(data, &job))?;
         report.phases.splice(0..0, abandoned.phases);
         Ok(report)

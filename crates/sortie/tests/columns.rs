@@ -114,11 +114,11 @@ proptest! {
 
         let (mut offsets, mut bytes) = (rows.offsets.clone(), rows.bytes.clone());
         sortie::sort_string_array(&mut offsets, &mut bytes);
-        for (i, &place) in expected.iter().enumerate() {
+        for (i, &index) in expected.iter().enumerate() {
             let mut cursor = Cursor::new(&bytes[offsets[i]..offsets[i + 1]]);
-            prop_assert_eq!(&cursor.pop_bytes(a).unwrap(), &first[place]);
-            prop_assert_eq!(cursor.pop_number::<i16>(b).unwrap(), second[place]);
-            prop_assert_eq!(&cursor.pop_bytes(c).unwrap(), &third[place]);
+            prop_assert_eq!(&cursor.pop_bytes(a).unwrap(), &first[index]);
+            prop_assert_eq!(cursor.pop_number::<i16>(b).unwrap(), second[index]);
+            prop_assert_eq!(&cursor.pop_bytes(c).unwrap(), &third[index]);
             prop_assert!(cursor.is_empty());
         }
     }

@@ -48,7 +48,7 @@ fn within(what: &str, allowed: usize, sort: impl FnOnce() -> Result<Report, sort
 #[test]
 fn scratch_is_as_promised() {
     keys_take_a_twentieth();
-    pairs_and_places_take_a_copy();
+    pairs_and_indices_take_a_copy();
     strings_take_a_reference_and_two_words_each();
     sorts_by_comparison_take_a_copy();
 }
@@ -81,7 +81,7 @@ fn keys_take_a_twentieth() {
     });
 }
 
-fn pairs_and_places_take_a_copy() {
+fn pairs_and_indices_take_a_copy() {
     each_sorter(|what, sorter| {
         let (mut keys, mut payload) = (random(), random());
         within(what, N * 16, || sorter.sort_pairs(&mut keys, &mut payload));

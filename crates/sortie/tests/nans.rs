@@ -41,7 +41,7 @@ fn what_goes_with_equal_nans_keeps_its_order() {
             let (before, order) = (keys(n), Order { descending, nans, ..Order::default() });
             let mut expected: Vec<u32> = (0..n as u32).collect();
             expected.sort_by(|&a, &b| plain(before[a as usize], before[b as usize], order));
-            let bits: Vec<u32> = expected.iter().map(|&place| before[place as usize].to_bits()).collect();
+            let bits: Vec<u32> = expected.iter().map(|&index| before[index as usize].to_bits()).collect();
             let what = format!("{n} keys, {order:?}");
 
             let mut indices = vec![0u32; n];
@@ -64,10 +64,10 @@ fn what_goes_with_equal_nans_keeps_its_order() {
                     }
                 };
                 assert!(sorted.iter().map(|key| key.to_bits()).eq(bits.iter().copied()), "{what}");
-                assert!(payload.iter().map(|place| **place).eq(expected.iter().copied()), "{what}");
+                assert!(payload.iter().map(|index| **index).eq(expected.iter().copied()), "{what}");
             }
             let mut indices: Vec<u32> = (0..n as u32).collect();
-            sorter.sort_by_key(&mut indices, |&place| before[place as usize]).unwrap();
+            sorter.sort_by_key(&mut indices, |&index| before[index as usize]).unwrap();
             assert!(indices == expected, "{what}");
 
             // Keys alone: in any order among equals, but none is lost.

@@ -64,13 +64,13 @@ fn check<K: Key + Copy + Ord>(keys: &[K]) {
 
     let (mut sorted, mut payload) = (keys.to_vec(), (0..n).map(Box::new).collect::<Vec<_>>());
     sortie::sort_pairs(&mut sorted, &mut payload);
-    assert!(sorted.into_iter().zip(payload.into_iter().map(|place| *place)).eq(expected.iter().copied()));
+    assert!(sorted.into_iter().zip(payload.into_iter().map(|index| *index)).eq(expected.iter().copied()));
 
     assert!(sortie::argsort(keys).iter().eq(expected.iter().map(|pair| &pair.1)));
 
     let mut records: Vec<(K, Box<usize>)> = keys.iter().copied().zip((0..n).map(Box::new)).collect();
     sortie::sort_by_key(&mut records, |record| record.0);
-    assert!(records.into_iter().map(|(key, place)| (key, *place)).eq(expected.iter().copied()));
+    assert!(records.into_iter().map(|(key, index)| (key, *index)).eq(expected.iter().copied()));
 
     let mut sorted = keys.to_vec();
     sortie::sort_segments(&mut sorted, Segments::Offsets(&[n / 4, n / 2, n / 2, n]));
@@ -290,8 +290,8 @@ fn elements_of_every_size() {
 fn large_input() {
     let numbers = numbers(1_100_000);
     let mut indices: Vec<usize> = (0..numbers.len()).collect();
-    indices.sort_by_key(|&place| numbers[place]);
-    let expected: Vec<u64> = indices.iter().map(|&place| numbers[place]).collect();
+    indices.sort_by_key(|&index| numbers[index]);
+    let expected: Vec<u64> = indices.iter().map(|&index| numbers[index]).collect();
     for threads in [1, 2, 3] {
         let sorter = Sorter::builder().threads(threads).build().unwrap();
         let mut keys = numbers.clone();

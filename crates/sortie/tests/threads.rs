@@ -53,8 +53,8 @@ fn free_functions_sort_without_threads() {
 fn sort_without_threads() {
     let numbers = numbers();
     let mut indices: Vec<usize> = (0..N).collect();
-    indices.sort_by_key(|&place| numbers[place]);
-    let sorted: Vec<u64> = indices.iter().map(|&place| numbers[place]).collect();
+    indices.sort_by_key(|&index| numbers[index]);
+    let sorted: Vec<u64> = indices.iter().map(|&index| numbers[index]).collect();
     let texts: Vec<String> = numbers.iter().map(|number| format!("{number:020}")).collect();
     let sorted_texts: Vec<String> = sorted.iter().map(|number| format!("{number:020}")).collect();
 

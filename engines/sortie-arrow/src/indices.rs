@@ -3,13 +3,13 @@
 use arrow_array::Array;
 use arrow_schema::{ArrowError, DataType, SortOptions};
 
+use crate::call::{Call, rows};
 use crate::keys::first_in_order;
-use crate::sorter::rows;
+use crate::runs;
 use crate::source::Source;
-use crate::{ArrowSorter, runs};
 
 pub(crate) fn sort_to_indices(
-    sorter: &ArrowSorter,
+    call: &Call,
     array: &dyn Array,
     options: SortOptions,
     limit: Option<usize>,
@@ -20,7 +20,7 @@ pub(crate) fn sort_to_indices(
         return Ok(Vec::new());
     }
     if let DataType::RunEndEncoded(_, _) = array.data_type() {
-        return runs::sort_to_indices(sorter, array, options, shown);
+        return runs::sort_to_indices(call, array, options, shown);
     }
     let Split { values, nulls } = Split::of(array);
     let first_nulls = if options.nulls_first { shown.min(nulls.len()) } else { 0 };
@@ -29,9 +29,9 @@ pub(crate) fn sort_to_indices(
     if shown_values == 0 {
         return Ok(nulls.to_vec());
     }
-    let source = Source::of(array, options, sorter)?;
+    let source = Source::of(array, options, call)?;
     let keys = source.keys(values.as_deref());
-    let indices = first_in_order(keys, values, shown_values, options.descending, sorter)?;
+    let indices = first_in_order(keys, values, shown_values, options.descending, call)?;
     Ok(match (nulls, options.nulls_first) {
         ([], _) => indices,
         (_, true) => [nulls, &indices].concat(),

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, SortOptions};
-use sortie::{Error, Sorter};
+use sortie::Error;
 
 use crate::arrow_order::Code;
+use crate::call::{Call, Sorts, failed};
 use crate::pack::Pack;
-use crate::sorter::failed;
-use crate::{ArrowSorter, select};
+use crate::select;
 
-/// The keys of some or all values of an array. A position is a place among the keys, an index one in the array. `of` holds the
+/// The keys of some or all values of an array. A position counts among the keys, an index in the array. `of` holds the
 /// index of each key, ascending, or is `None` if positions and indices are the same. All orders are stable.
 pub(crate) trait Keys<'a> {
     fn len(&self) -> usize;
@@ -23,11 +23,14 @@ pub(crate) trait Keys<'a> {
     fn keep(&self, positions: &[u32]) -> Box<dyn Keys<'a> + 'a>;
 
     /// The indices in the order of the keys.
-    fn order(self: Box<Self>, of: Option<Vec<u32>>, sorter: &Sorter) -> Result<Vec<u32>, Error>;
+    fn order(self: Box<Self>, of: Option<Vec<u32>>, sorts: &Sorts<'_>) -> Result<Vec<u32>, Error>;
 
     /// The indices in the order of the keys, and for each index whether its key equals the one before.
-    fn groups(self: Box<Self>, of: Option<Vec<u32>>, sorter: &Sorter)
-    -> Result<(Vec<u32>, Vec<bool>), Error>;
+    fn groups(
+        self: Box<Self>,
+        of: Option<Vec<u32>>,
+        sorts: &Sorts<'_>,
+    ) -> Result<(Vec<u32>, Vec<bool>), Error>;
 
     /// Appends the keys, one for each row, to the packed columns. Returns whether they are wholly packed.
     fn pack(self: Box<Self>, nulls: Option<&NullBuffer>, options: SortOptions, pack: &mut Pack) -> bool;
@@ -49,25 +52,25 @@ impl<'a, C: Code> Keys<'a> for Numbers<'a, C> {
         Box::new(Numbers(Cow::Owned(positions.iter().map(|&i| self.0[i as usize]).collect::<Vec<C>>())))
     }
 
-    fn order(self: Box<Self>, of: Option<Vec<u32>>, sorter: &Sorter) -> Result<Vec<u32>, Error> {
+    fn order(self: Box<Self>, of: Option<Vec<u32>>, sorts: &Sorts<'_>) -> Result<Vec<u32>, Error> {
         if let Some(mut indices) = of {
             // These keys are a copy, so they can be sorted with their indices. That saves looking the indices up afterwards.
-            sorter.sort_pairs(&mut self.0.into_owned(), &mut indices)?;
+            sorts.sort_pairs(&mut self.0.into_owned(), &mut indices)?;
             return Ok(indices);
         }
         let mut indices = vec![0; self.0.len()];
-        sorter.argsort(&self.0, &mut indices)?;
+        sorts.argsort(&self.0, &mut indices)?;
         Ok(indices)
     }
 
     fn groups(
         self: Box<Self>,
         of: Option<Vec<u32>>,
-        sorter: &Sorter,
+        sorts: &Sorts<'_>,
     ) -> Result<(Vec<u32>, Vec<bool>), Error> {
         let mut keys = self.0.into_owned();
         let mut indices = of.unwrap_or_else(|| (0..keys.len() as u32).collect());
-        sorter.sort_pairs(&mut keys, &mut indices)?;
+        sorts.sort_pairs(&mut keys, &mut indices)?;
         let equal = std::iter::once(false).chain(keys.windows(2).map(|pair| pair[0] == pair[1]));
         Ok((indices, equal.collect()))
     }
@@ -93,15 +96,15 @@ impl<'a> Keys<'a> for Strings<'a> {
         Box::new(Strings(positions.iter().map(|&i| self.0[i as usize]).collect()))
     }
 
-    fn order(self: Box<Self>, of: Option<Vec<u32>>, sorter: &Sorter) -> Result<Vec<u32>, Error> {
+    fn order(self: Box<Self>, of: Option<Vec<u32>>, sorts: &Sorts<'_>) -> Result<Vec<u32>, Error> {
         let longest = longest(&self.0);
         if longest <= LONGEST_IN_A_WORD {
             let words: Vec<u64> = self.0.iter().map(|string| whole(string, longest) as u64).collect();
             drop(self);
-            return Box::new(Numbers(Cow::Owned(words))).order(of, sorter);
+            return Box::new(Numbers(Cow::Owned(words))).order(of, sorts);
         }
         let mut indices = vec![0u32; self.0.len()];
-        sorter.argsort_strings(&self.0, &mut indices)?;
+        sorts.argsort_strings(&self.0, &mut indices)?;
         look_up(&mut indices, of);
         Ok(indices)
     }
@@ -109,10 +112,10 @@ impl<'a> Keys<'a> for Strings<'a> {
     fn groups(
         self: Box<Self>,
         of: Option<Vec<u32>>,
-        sorter: &Sorter,
+        sorts: &Sorts<'_>,
     ) -> Result<(Vec<u32>, Vec<bool>), Error> {
         let mut indices = vec![0u32; self.0.len()];
-        sorter.argsort_strings(&self.0, &mut indices)?;
+        sorts.argsort_strings(&self.0, &mut indices)?;
         let mut before = None;
         let equal = indices.iter().map(|&i| {
             let string = self.0[i as usize];
@@ -139,11 +142,11 @@ pub(crate) fn first_in_order<'a>(
     of: Option<Vec<u32>>,
     shown: usize,
     descending: bool,
-    sorter: &ArrowSorter,
+    call: &Call,
 ) -> Result<Vec<u32>, ArrowError> {
-    let sorter = sorter.facing(descending);
+    let sorts = call.facing(descending);
     if !select::pays(shown, keys.len()) {
-        return Ok(shortened(keys.order(of, sorter).map_err(failed)?, shown));
+        return Ok(shortened(keys.order(of, &sorts).map_err(failed)?, shown));
     }
     let positions = keys.first(shown, descending);
     let kept = keys.keep(&positions);
@@ -151,7 +154,7 @@ pub(crate) fn first_in_order<'a>(
         None => positions,
         Some(of) => positions.iter().map(|&position| of[position as usize]).collect(),
     };
-    kept.order(Some(of), sorter).map_err(failed)
+    kept.order(Some(of), &sorts).map_err(failed)
 }
 
 /// The first `shown` indices, without the memory of the others if that is the greater part.

@@ -7,15 +7,15 @@ use arrow_array::{Array, UInt32Array};
 use arrow_schema::ArrowError;
 
 use crate::arrow_order::Code;
+use crate::call::{Call, failed, rows};
 use crate::keys::{Numbers, first_in_order, shortened};
 use crate::pack::{Pack, Words};
-use crate::sorter::{failed, rows};
 use crate::source::Source;
 use crate::types::has_union;
-use crate::{ArrowSorter, SortColumn, select, ties};
+use crate::{SortColumn, indices, select, ties};
 
 pub(crate) fn lexsort_to_indices(
-    sorter: &ArrowSorter,
+    call: &Call,
     columns: &[SortColumn],
     limit: Option<usize>,
 ) -> Result<UInt32Array, ArrowError> {
@@ -30,16 +30,17 @@ pub(crate) fn lexsort_to_indices(
         return arrow_ord::sort::lexsort_to_indices(columns, limit);
     }
     if let [column] = columns {
-        return sorter.sort_to_indices(&column.values, column.options, limit);
+        let options = column.options.unwrap_or_default();
+        return indices::sort_to_indices(call, &column.values, options, limit).map(UInt32Array::from);
     }
     let shown = limit.map_or(rows, |limit| limit.min(rows));
     if shown == 0 {
         return Ok(UInt32Array::from(Vec::<u32>::new()));
     }
-    let (words, others) = packed(sorter, columns, rows)?;
+    let (words, others) = packed(call, columns, rows)?;
     let indices = match words {
-        Words::Narrow(keys) => ordered(keys, others, shown, sorter),
-        Words::Wide(keys) => ordered(keys, others, shown, sorter),
+        Words::Narrow(keys) => ordered(keys, others, shown, call),
+        Words::Wide(keys) => ordered(keys, others, shown, call),
     };
     indices.map(UInt32Array::from)
 }
@@ -47,7 +48,7 @@ pub(crate) fn lexsort_to_indices(
 /// The leading columns as one number for each row, and the columns that are not wholly packed. Packing stops early if the columns
 /// so far tell nearly all rows apart: to encode the few ties costs less than to pack another column.
 fn packed<'c>(
-    sorter: &ArrowSorter,
+    call: &Call,
     columns: &'c [SortColumn],
     rows: usize,
 ) -> Result<(Words, &'c [SortColumn]), ArrowError> {
@@ -57,7 +58,7 @@ fn packed<'c>(
             return Ok((pack.into_words(), &columns[i..]));
         }
         let options = column.options.unwrap_or_default();
-        let source = Source::of(&column.values, options, sorter)?;
+        let source = Source::of(&column.values, options, call)?;
         let nulls = column.values.logical_nulls().filter(|nulls| nulls.null_count() > 0);
         if !source.keys(None).pack(nulls.as_ref(), options, &mut pack) {
             return Ok((pack.into_words(), &columns[i..]));
@@ -71,10 +72,10 @@ fn ordered<K: Code>(
     mut keys: Vec<K>,
     others: &[SortColumn],
     shown: usize,
-    sorter: &ArrowSorter,
+    call: &Call,
 ) -> Result<Vec<u32>, ArrowError> {
     if others.is_empty() {
-        return first_in_order(Box::new(Numbers(Cow::Owned(keys))), None, shown, false, sorter);
+        return first_in_order(Box::new(Numbers(Cow::Owned(keys))), None, shown, false, call);
     }
     let mut indices: Vec<u32> = if select::pays(shown, keys.len()) {
         // The other columns decide which of the rows whose keys equal the last one are shown.
@@ -84,7 +85,7 @@ fn ordered<K: Code>(
     } else {
         (0..keys.len() as u32).collect()
     };
-    sorter.facing(false).sort_pairs(&mut keys, &mut indices).map_err(failed)?;
-    ties::settle(&keys, &mut indices, others, shown, sorter)?;
+    call.facing(false).sort_pairs(&mut keys, &mut indices).map_err(failed)?;
+    ties::settle(&keys, &mut indices, others, shown, call)?;
     Ok(shortened(indices, shown))
 }

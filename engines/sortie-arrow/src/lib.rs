@@ -2,7 +2,7 @@
 //!
 //! The functions have the signatures of those in `arrow_ord::sort` and `arrow_ord::rank`, so a program only changes its imports.
 //! They run on the current rayon pool, as [`sortie::sort`] does. [`ArrowSorter`] offers the same functions as methods. Use it
-//! to choose the threads, the engine or a memory limit.
+//! to choose the threads, the engine or a memory limit, or for a report.
 //!
 //! ```
 //! use arrow_array::{Int32Array, UInt32Array};
@@ -72,7 +72,9 @@
 #![warn(missing_docs)]
 
 mod arrow_order;
+mod call;
 pub mod chunks;
+mod copies;
 mod indices;
 mod keys;
 mod lexsort;
@@ -123,7 +125,7 @@ pub use sortie::{Enabled, enable_gpu};
 /// As [`sort_to_indices`], but numbers, booleans and run-end encoded arrays may have any number of rows, the latter in at most
 /// 2^32 - 1 runs; the errors of `take`.
 pub fn sort(values: &dyn Array, options: Option<SortOptions>) -> Result<ArrayRef, ArrowError> {
-    ArrowSorter::shared().sort(values, options)
+    ArrowSorter::shared().sort(values, options).map(|(sorted, _)| sorted)
 }
 
 /// The first `limit` values of an array in sorted order, or all of them if there is no limit.
@@ -145,7 +147,7 @@ pub fn sort_limit(
     options: Option<SortOptions>,
     limit: Option<usize>,
 ) -> Result<ArrayRef, ArrowError> {
-    ArrowSorter::shared().sort_limit(values, options, limit)
+    ArrowSorter::shared().sort_limit(values, options, limit).map(|(sorted, _)| sorted)
 }
 
 /// The indices that sort an array, or the first `limit` of them. Stable.
@@ -171,7 +173,7 @@ pub fn sort_to_indices(
     options: Option<SortOptions>,
     limit: Option<usize>,
 ) -> Result<UInt32Array, ArrowError> {
-    ArrowSorter::shared().sort_to_indices(array, options, limit)
+    ArrowSorter::shared().sort_to_indices(array, options, limit).map(|(sorted, _)| sorted)
 }
 
 /// Sorts the rows of columns by all the columns. The first column is the most significant.
@@ -195,7 +197,7 @@ pub fn sort_to_indices(
 /// # Errors
 /// As [`lexsort_to_indices`]; the errors of `take`.
 pub fn lexsort(columns: &[SortColumn], limit: Option<usize>) -> Result<Vec<ArrayRef>, ArrowError> {
-    ArrowSorter::shared().lexsort(columns, limit)
+    ArrowSorter::shared().lexsort(columns, limit).map(|(sorted, _)| sorted)
 }
 
 /// The indices that sort rows by several columns, or the first `limit` of them. Rows are compared by the first column; rows that
@@ -237,7 +239,7 @@ pub fn lexsort(columns: &[SortColumn], limit: Option<usize>) -> Result<Vec<Array
 /// [`ArrowError::InvalidArgumentError`] without columns; [`ArrowError::ComputeError`] if they differ in length or have more than
 /// 2^32 - 1 rows; [`ArrowError::MemoryError`] if the system refuses scratch memory; those of `arrow-ord` where it gets the call.
 pub fn lexsort_to_indices(columns: &[SortColumn], limit: Option<usize>) -> Result<UInt32Array, ArrowError> {
-    ArrowSorter::shared().lexsort_to_indices(columns, limit)
+    ArrowSorter::shared().lexsort_to_indices(columns, limit).map(|(sorted, _)| sorted)
 }
 
 /// Sorts the rows of a batch by `columns`, and returns all of them or the first `limit`. Stable.
@@ -268,7 +270,7 @@ pub fn sort_batch(
     columns: &[SortColumn],
     limit: Option<usize>,
 ) -> Result<RecordBatch, ArrowError> {
-    ArrowSorter::shared().sort_batch(batch, columns, limit)
+    ArrowSorter::shared().sort_batch(batch, columns, limit).map(|(sorted, _)| sorted)
 }
 
 /// The rank of each value: how many values are not after it. Equal values share the highest of their ranks, and so do nulls.
@@ -287,5 +289,5 @@ pub fn sort_batch(
 /// # Errors
 /// As [`sort_to_indices`].
 pub fn rank(array: &dyn Array, options: Option<SortOptions>) -> Result<Vec<u32>, ArrowError> {
-    ArrowSorter::shared().rank(array, options)
+    ArrowSorter::shared().rank(array, options).map(|(sorted, _)| sorted)
 }

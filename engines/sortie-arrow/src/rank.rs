@@ -3,18 +3,14 @@
 use arrow_array::Array;
 use arrow_schema::{ArrowError, DataType, SortOptions};
 
+use crate::call::{Call, failed, rows};
 use crate::indices::Split;
-use crate::sorter::{failed, rows};
+use crate::runs;
 use crate::source::Source;
-use crate::{ArrowSorter, runs};
 
-pub(crate) fn rank(
-    sorter: &ArrowSorter,
-    array: &dyn Array,
-    options: SortOptions,
-) -> Result<Vec<u32>, ArrowError> {
+pub(crate) fn rank(call: &Call, array: &dyn Array, options: SortOptions) -> Result<Vec<u32>, ArrowError> {
     if let DataType::RunEndEncoded(_, _) = array.data_type() {
-        return runs::ranks_of_rows(sorter, array, options);
+        return runs::ranks_of_rows(call, array, options);
     }
     let rows = rows(array)?;
     let Split { values, nulls } = Split::of(array);
@@ -24,15 +20,15 @@ pub(crate) fn rank(
     if nulls == rows {
         return Ok(ranks);
     }
-    let source = Source::of(array, options, sorter)?;
+    let source = Source::of(array, options, call)?;
     let keys = source.keys(values.as_deref());
-    let (indices, equal) = keys.groups(values, sorter.facing(options.descending)).map_err(failed)?;
+    let (indices, equal) = keys.groups(values, &call.facing(options.descending)).map_err(failed)?;
     // From the last: each has the rank of the last one that is equal.
     let mut rank = before + indices.len() as u32;
-    for (place, (&index, &equals_previous)) in indices.iter().zip(&equal).enumerate().rev() {
+    for (position, (&index, &equals_previous)) in indices.iter().zip(&equal).enumerate().rev() {
         ranks[index as usize] = rank;
         if !equals_previous {
-            rank = before + place as u32;
+            rank = before + position as u32;
         }
     }
     Ok(ranks)

@@ -7,9 +7,9 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray, RunArray, UInt32Array, downca
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{ArrowError, SortOptions};
 
-use crate::sorter::rows;
+use crate::call::{Call, rows};
 use crate::take::take;
-use crate::{ArrowSorter, indices, rank};
+use crate::{indices, rank};
 
 /// The runs of an array.
 struct Runs {
@@ -51,12 +51,12 @@ impl Runs {
     /// The runs that hold the first `shown` rows in order, and how many of those rows each has.
     fn first(
         &self,
-        sorter: &ArrowSorter,
+        call: &Call,
         options: SortOptions,
         shown: usize,
     ) -> Result<(Vec<u32>, Vec<usize>), ArrowError> {
         // No more runs are needed, and fewer if runs are long.
-        let mut order = indices::sort_to_indices(sorter, self.values.as_ref(), options, Some(shown))?;
+        let mut order = indices::sort_to_indices(call, self.values.as_ref(), options, Some(shown))?;
         let mut left = shown;
         let mut lengths: Vec<usize> = Vec::with_capacity(order.len());
         for &run in &order {
@@ -74,13 +74,13 @@ impl Runs {
 
 /// The indices of the first `shown` rows in order.
 pub(crate) fn sort_to_indices(
-    sorter: &ArrowSorter,
+    call: &Call,
     array: &dyn Array,
     options: SortOptions,
     shown: usize,
 ) -> Result<Vec<u32>, ArrowError> {
     let runs = Runs::of(array);
-    let (order, lengths) = runs.first(sorter, options, shown)?;
+    let (order, lengths) = runs.first(call, options, shown)?;
     let mut indices = Vec::with_capacity(shown);
     for (run, length) in order.into_iter().zip(lengths) {
         let start = runs.start(run as usize) as u32;
@@ -91,13 +91,13 @@ pub(crate) fn sort_to_indices(
 
 /// An array of the same type with the first `shown` rows in order, at least one. Equal runs are not joined.
 pub(crate) fn sort(
-    sorter: &ArrowSorter,
+    call: &Call,
     array: &dyn Array,
     options: SortOptions,
     shown: usize,
 ) -> Result<ArrayRef, ArrowError> {
     let runs = Runs::of(array);
-    let (order, lengths) = runs.first(sorter, options, shown)?;
+    let (order, lengths) = runs.first(call, options, shown)?;
     let values = take(&runs.values, &UInt32Array::from(order))?;
     let ends = downcast_run_array!(
         array => ends_of_type(array, &lengths),
@@ -120,13 +120,13 @@ fn ends_of_type<R: RunEndIndexType>(_: &RunArray<R>, lengths: &[usize]) -> Array
 
 /// The rank of each row. Only the runs are sorted.
 pub(crate) fn ranks_of_rows(
-    sorter: &ArrowSorter,
+    call: &Call,
     array: &dyn Array,
     options: SortOptions,
 ) -> Result<Vec<u32>, ArrowError> {
     rows(array)?;
     let runs = Runs::of(array);
-    let ranks = rank::rank(sorter, &runs.values, options)?;
+    let ranks = rank::rank(call, &runs.values, options)?;
     // How many rows have each rank among the runs, and then that rank or a lower one.
     let mut rows = vec![0; ranks.len() + 1];
     ranks.iter().enumerate().for_each(|(run, &rank)| rows[rank as usize] += runs.len(run) as u32);
@@ -140,11 +140,11 @@ pub(crate) fn ranks_of_rows(
 
 /// For each row, the rank of its run's value among the runs.
 pub(crate) fn ranks_of_values(
-    sorter: &ArrowSorter,
+    call: &Call,
     array: &dyn Array,
     options: SortOptions,
 ) -> Result<Vec<u32>, ArrowError> {
     let runs = Runs::of(array);
-    let ranks = rank::rank(sorter, &runs.values, options)?;
+    let ranks = rank::rank(call, &runs.values, options)?;
     Ok(runs.expanded(ranks.into_iter()))
 }

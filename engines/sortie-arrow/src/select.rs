@@ -46,7 +46,7 @@ pub(crate) fn up_to<K: Copy + Ord>(keys: &[K], k: usize) -> Vec<u32> {
     keys.iter().zip(0..).filter(|(key, _)| **key <= bound).map(|(_, position)| position).collect()
 }
 
-/// The first `k` keys in order, of which only the last is known to be in its place.
+/// The first `k` keys in order, of which only the last is known to be where it belongs.
 ///
 /// At most `2k` candidates are kept, or `ROOM`. When there are as many, a quickselect keeps the first `k`. Later keys become
 /// candidates only if they are before the last of those. This takes O(n) in total.

@@ -1,29 +1,36 @@
-//! [`ArrowSorter`]: the functions of this crate, with the choices of a [`SorterBuilder`].
+//! [`ArrowSorter`]: the functions of this crate, with the choices of a [`SorterBuilder`] and a report.
 
 use std::sync::LazyLock;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, new_empty_array};
-use arrow_schema::{ArrowError, DataType, SortOptions};
-use sortie::{Error, Sorter, SorterBuilder};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, make_array};
+use arrow_schema::{ArrowError, SortOptions};
+use sortie::{Order, Report, Sorter, SorterBuilder};
 
+use crate::call::{Call, failed};
+use crate::copies::copies;
 use crate::take::take;
-use crate::{SortColumn, indices, lexsort, rank, runs, values};
+use crate::{SortColumn, indices, lexsort, rank, values};
 
-/// Sorts Arrow arrays with chosen threads, engine and memory limit. Its methods do what the functions of this crate do.
+/// Sorts Arrow arrays with chosen threads, engine and memory limit. Its methods do what the functions of this crate do, and also
+/// return a [`Report`]. Its phases are those of the sorts that a call makes with Sortie, its
+/// [`scratch_peak`](Report::scratch_peak) counts everything that a [memory limit](ArrowSorter::new) does.
 ///
 /// ```
 /// use arrow_array::{Int32Array, UInt32Array};
 /// use sortie_arrow::ArrowSorter;
 ///
 /// let sorter = ArrowSorter::new(sortie::Sorter::builder().threads(2))?;
-/// let indices = sorter.sort_to_indices(&Int32Array::from(vec![3, 1, 2]), None, None)?;
+/// let (indices, report) = sorter.sort_to_indices(&Int32Array::from(vec![3, 1, 2]), None, None)?;
 /// assert_eq!(indices, UInt32Array::from(vec![1, 2, 0]));
+/// assert_eq!(report.scratch_peak, 12);
 /// # Ok::<(), arrow_schema::ArrowError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct ArrowSorter {
     ascending: Sorter,
     descending: Sorter,
+    /// Bytes that the caller holds.
+    held: usize,
 }
 
 impl ArrowSorter {
@@ -32,17 +39,38 @@ impl ArrowSorter {
     /// - The [`SortOptions`] of each call give the direction and where nulls go. NaNs are always in totalOrder. What the builder
     ///   says of these has no effect.
     /// - With [`unstable`](SorterBuilder::unstable), sorts need not be stable.
-    /// - A memory limit holds for each sort that a call makes with Sortie. It does not count the copies in the table of the
-    ///   [crate](crate#time-and-memory).
+    /// - A memory limit holds for a call: for the scratch of Sortie, the indices, and the copies in the table of the
+    ///   [crate](crate#time-and-memory), as large as they can be. With a limit, lists, structs, maps and run-end encoded arrays
+    ///   are refused, because the size of their copies is not known before they are made.
     /// - If the builder asks for more than one thread, one pool of that many threads is started, for both directions.
     ///
     /// # Errors
     /// Those of [`SorterBuilder::build`], as [`ArrowError::ExternalError`]. The methods also return those of [`Sorter`]:
     /// [`ArrowError::MemoryError`] if the limit is too low, and [`ArrowError::ExternalError`] for others, such as a GPU that
-    /// fails.
+    /// fails; and [`ArrowError::InvalidArgumentError`] for types for which the limit cannot be kept.
     pub fn new(choices: SorterBuilder) -> Result<ArrowSorter, ArrowError> {
-        let ascending = choices.descending(false).build().map_err(failed)?;
-        Ok(ArrowSorter { descending: ascending.reversed(), ascending })
+        let ascending = choices.build().map_err(failed)?.with_order(Order::default());
+        let descending = ascending.with_order(Order { descending: true, ..Order::default() });
+        Ok(ArrowSorter { ascending, descending, held: 0 })
+    }
+
+    /// This sorter, for a caller that holds so much memory already: it counts for the limit and in reports. Both share their
+    /// threads.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use sortie_arrow::ArrowSorter;
+    ///
+    /// let sorter = ArrowSorter::new(sortie::Sorter::builder().memory_limit(1000))?;
+    /// let array = Int32Array::from(vec![3, 1, 2]);
+    /// let (_, report) = sorter.holding(900).sort_to_indices(&array, None, None)?;
+    /// assert_eq!(report.scratch_peak, 912);
+    /// assert!(sorter.holding(990).sort_to_indices(&array, None, None).is_err());
+    /// # Ok::<(), arrow_schema::ArrowError>(())
+    /// ```
+    #[must_use]
+    pub fn holding(&self, bytes: usize) -> ArrowSorter {
+        ArrowSorter { held: self.held.saturating_add(bytes), ..self.clone() }
     }
 
     /// The sorter behind the free functions.
@@ -53,17 +81,48 @@ impl ArrowSorter {
         &SHARED
     }
 
-    /// The sorter for a direction.
-    pub(crate) fn facing(&self, descending: bool) -> &Sorter {
-        if descending { &self.descending } else { &self.ascending }
+    /// Runs a sort by these columns, with what the limit leaves after their copies.
+    fn run<T>(
+        &self,
+        columns: &[SortColumn],
+        sort: impl FnOnce(&Call) -> Result<T, ArrowError>,
+    ) -> Result<(T, Report), ArrowError> {
+        let copies = match copies(columns) {
+            // Without a limit, reports leave out what is not known.
+            Err(_) if self.ascending.memory_limit().is_none() => 0,
+            copies => copies?,
+        };
+        let held = self.held.saturating_add(copies) as u64;
+        let call = Call::new(
+            self.ascending.holding(held).map_err(failed)?,
+            self.descending.holding(held).map_err(failed)?,
+        );
+        let sorted = sort(&call)?;
+        let mut report = call.into_report();
+        report.scratch_peak += held;
+        Ok((sorted, report))
+    }
+
+    /// The same for an array.
+    fn run_on<T>(
+        &self,
+        array: &dyn Array,
+        options: Option<SortOptions>,
+        sort: impl FnOnce(&Call) -> Result<T, ArrowError>,
+    ) -> Result<(T, Report), ArrowError> {
+        self.run(&[SortColumn { values: make_array(array.to_data()), options }], sort)
     }
 
     /// See [`sort`](crate::sort).
     ///
     /// # Errors
     /// As [`sort`](crate::sort).
-    pub fn sort(&self, values: &dyn Array, options: Option<SortOptions>) -> Result<ArrayRef, ArrowError> {
-        values::sort(self, values, options.unwrap_or_default())
+    pub fn sort(
+        &self,
+        values: &dyn Array,
+        options: Option<SortOptions>,
+    ) -> Result<(ArrayRef, Report), ArrowError> {
+        self.sort_limit(values, options, None)
     }
 
     /// See [`sort_limit`](crate::sort_limit).
@@ -75,16 +134,10 @@ impl ArrowSorter {
         values: &dyn Array,
         options: Option<SortOptions>,
         limit: Option<usize>,
-    ) -> Result<ArrayRef, ArrowError> {
-        match (limit, values.data_type()) {
-            (Some(0), _) => Ok(new_empty_array(values.data_type())),
-            (Some(limit), _) if limit >= values.len() => self.sort(values, options),
-            (None, _) => self.sort(values, options),
-            (Some(limit), DataType::RunEndEncoded(_, _)) => {
-                runs::sort(self, values, options.unwrap_or_default(), limit)
-            }
-            _ => take(values, &self.sort_to_indices(values, options, limit)?),
-        }
+    ) -> Result<(ArrayRef, Report), ArrowError> {
+        self.run_on(values, options, |call| {
+            values::sort_limit(call, values, options.unwrap_or_default(), limit)
+        })
     }
 
     /// See [`sort_to_indices`](crate::sort_to_indices).
@@ -96,17 +149,24 @@ impl ArrowSorter {
         array: &dyn Array,
         options: Option<SortOptions>,
         limit: Option<usize>,
-    ) -> Result<UInt32Array, ArrowError> {
-        indices::sort_to_indices(self, array, options.unwrap_or_default(), limit).map(UInt32Array::from)
+    ) -> Result<(UInt32Array, Report), ArrowError> {
+        self.run_on(array, options, |call| {
+            indices::sort_to_indices(call, array, options.unwrap_or_default(), limit).map(UInt32Array::from)
+        })
     }
 
     /// See [`lexsort`](crate::lexsort()).
     ///
     /// # Errors
     /// As [`lexsort`](crate::lexsort()).
-    pub fn lexsort(&self, columns: &[SortColumn], limit: Option<usize>) -> Result<Vec<ArrayRef>, ArrowError> {
-        let indices = self.lexsort_to_indices(columns, limit)?;
-        columns.iter().map(|column| take(&column.values, &indices)).collect()
+    pub fn lexsort(
+        &self,
+        columns: &[SortColumn],
+        limit: Option<usize>,
+    ) -> Result<(Vec<ArrayRef>, Report), ArrowError> {
+        let (indices, report) = self.lexsort_to_indices(columns, limit)?;
+        let sorted = columns.iter().map(|column| take(&column.values, &indices)).collect::<Result<_, _>>()?;
+        Ok((sorted, report))
     }
 
     /// See [`lexsort_to_indices`](crate::lexsort_to_indices).
@@ -117,8 +177,8 @@ impl ArrowSorter {
         &self,
         columns: &[SortColumn],
         limit: Option<usize>,
-    ) -> Result<UInt32Array, ArrowError> {
-        lexsort::lexsort_to_indices(self, columns, limit)
+    ) -> Result<(UInt32Array, Report), ArrowError> {
+        self.run(columns, |call| lexsort::lexsort_to_indices(call, columns, limit))
     }
 
     /// See [`sort_batch`](crate::sort_batch).
@@ -130,44 +190,30 @@ impl ArrowSorter {
         batch: &RecordBatch,
         columns: &[SortColumn],
         limit: Option<usize>,
-    ) -> Result<RecordBatch, ArrowError> {
+    ) -> Result<(RecordBatch, Report), ArrowError> {
         let rows = batch.num_rows();
         if let Some(other) = columns.iter().map(|column| column.values.len()).find(|&len| len != rows) {
             return Err(ArrowError::InvalidArgumentError(format!(
                 "the batch has {rows} rows, a column to sort by has {other}; give each row a value"
             )));
         }
-        let indices = self.lexsort_to_indices(columns, limit)?;
+        let (indices, report) = self.lexsort_to_indices(columns, limit)?;
         let columns =
             batch.columns().iter().map(|column| take(column, &indices)).collect::<Result<_, _>>()?;
         // A batch without columns has rows too.
         let rows = RecordBatchOptions::new().with_row_count(Some(indices.len()));
-        RecordBatch::try_new_with_options(batch.schema(), columns, &rows)
+        Ok((RecordBatch::try_new_with_options(batch.schema(), columns, &rows)?, report))
     }
 
     /// See [`rank`](crate::rank()).
     ///
     /// # Errors
     /// As [`rank`](crate::rank()).
-    pub fn rank(&self, array: &dyn Array, options: Option<SortOptions>) -> Result<Vec<u32>, ArrowError> {
-        rank::rank(self, array, options.unwrap_or_default())
+    pub fn rank(
+        &self,
+        array: &dyn Array,
+        options: Option<SortOptions>,
+    ) -> Result<(Vec<u32>, Report), ArrowError> {
+        self.run_on(array, options, |call| rank::rank(call, array, options.unwrap_or_default()))
     }
-}
-
-/// An error of Sortie as one of Arrow.
-pub(crate) fn failed(error: Error) -> ArrowError {
-    match error {
-        Error::Memory { .. } => ArrowError::MemoryError(error.to_string()),
-        other => ArrowError::ExternalError(Box::new(other)),
-    }
-}
-
-/// The number of rows, if 32 bits hold their indices.
-pub(crate) fn rows(array: &dyn Array) -> Result<u32, ArrowError> {
-    u32::try_from(array.len()).map_err(|_| {
-        ArrowError::ComputeError(format!(
-            "the indices of {} rows do not fit in 32 bits; sort the rows in parts",
-            array.len()
-        ))
-    })
 }

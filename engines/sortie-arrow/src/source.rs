@@ -12,10 +12,10 @@ use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::{ArrowError, DataType, SortOptions};
 
 use crate::arrow_order::{Code, Native};
+use crate::call::{Call, rows};
 use crate::keys::{Keys, Numbers, Strings};
-use crate::sorter::rows;
 use crate::types::{has_rows, has_union, is_plain};
-use crate::{ArrowSorter, nested, rank, runs};
+use crate::{nested, rank, runs};
 
 /// An array, or what replaces it in a sort. Where the array has nulls, keys are arbitrary.
 pub(crate) enum Source<'a> {
@@ -39,19 +39,19 @@ impl<'a> Source<'a> {
     pub(crate) fn of(
         array: &'a dyn Array,
         options: SortOptions,
-        sorter: &ArrowSorter,
+        call: &Call,
     ) -> Result<Source<'a>, ArrowError> {
         match array.data_type() {
-            DataType::Dictionary(_, _) => of_dictionary(array, options, sorter),
+            DataType::Dictionary(_, _) => of_dictionary(array, options, call),
             DataType::RunEndEncoded(_, _) => {
-                Ok(Source::Ranks(runs::ranks_of_values(sorter, array, inner(options))?))
+                Ok(Source::Ranks(runs::ranks_of_values(call, array, inner(options))?))
             }
             data_type if is_plain(data_type) => Ok(Source::Array(array)),
             data_type if has_union(data_type) => {
                 Err(ArrowError::ComputeError(format!("Sort not supported for data type {data_type}")))
             }
             _ => {
-                let array = with_rows(&make_array(array.to_data()), options, sorter)?;
+                let array = with_rows(&make_array(array.to_data()), options, call)?;
                 let field = SortField::new_with_options(array.data_type().clone(), inner(options));
                 Ok(Source::Rows(RowConverter::new(vec![field])?.convert_columns(&[array])?))
             }
@@ -73,15 +73,11 @@ impl<'a> Source<'a> {
 }
 
 /// The array, or one with its order that `arrow-row` encodes: dictionaries and runs of nested values become ranks.
-pub(crate) fn with_rows(
-    array: &ArrayRef,
-    options: SortOptions,
-    sorter: &ArrowSorter,
-) -> Result<ArrayRef, ArrowError> {
+pub(crate) fn with_rows(array: &ArrayRef, options: SortOptions, call: &Call) -> Result<ArrayRef, ArrowError> {
     let inner = inner(options);
     let mut ranks = |part: &ArrayRef| match part.data_type() {
         DataType::Dictionary(_, _) | DataType::RunEndEncoded(_, _) if !has_rows(part.data_type()) => {
-            let Source::Ranks(ranks) = Source::of(part.as_ref(), inner, sorter)? else {
+            let Source::Ranks(ranks) = Source::of(part.as_ref(), inner, call)? else {
                 unreachable!("values that are nested are ranked")
             };
             Ok(Some(Arc::new(UInt32Array::new(ranks.into(), part.logical_nulls())) as ArrayRef))
@@ -96,7 +92,7 @@ pub(crate) fn with_rows(
 fn of_dictionary<'a>(
     array: &'a dyn Array,
     options: SortOptions,
-    sorter: &ArrowSorter,
+    call: &Call,
 ) -> Result<Source<'a>, ArrowError> {
     let dictionary = array.as_any_dictionary();
     let values = dictionary.values();
@@ -105,7 +101,7 @@ fn of_dictionary<'a>(
     if values.len() > array.len() && is_plain(values.data_type()) {
         return Ok(Source::Values(values, indices));
     }
-    let ranks = rank::rank(sorter, values, inner(options))?;
+    let ranks = rank::rank(call, values, inner(options))?;
     // An empty dictionary, to which only nulls refer, has no ranks.
     indices.iter_mut().for_each(|i| *i = ranks.get(*i as usize).copied().unwrap_or(0));
     Ok(Source::Ranks(indices))

@@ -6,10 +6,11 @@ use arrow_array::{Array, UInt32Array};
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::ArrowError;
 
+use crate::SortColumn;
+use crate::call::Call;
 use crate::keys::{Strings, first_in_order};
 use crate::source::with_rows;
 use crate::take::take;
-use crate::{ArrowSorter, SortColumn};
 
 /// Ties of at least this many rows are sorted as strings, smaller ones by comparison. As strings, a table of 10^6 rows takes 1.00
 /// to 1.03 of the time where ties have 8 rows on average, 0.84 to 0.96 where they have 16, and 0.64 to 0.76 where they have 64.
@@ -22,7 +23,7 @@ pub(crate) fn settle<K: PartialEq>(
     indices: &mut [u32],
     others: &[SortColumn],
     shown: usize,
-    sorter: &ArrowSorter,
+    call: &Call,
 ) -> Result<(), ArrowError> {
     let ties = ties(keys, shown);
     if ties.is_empty() {
@@ -30,11 +31,11 @@ pub(crate) fn settle<K: PartialEq>(
     }
     let tied = ties.iter().flat_map(|tie| indices[tie.clone()].iter().copied());
     let tied = UInt32Array::from(tied.collect::<Vec<u32>>());
-    let encoded = encoded(others, &tied, sorter)?;
+    let encoded = encoded(others, &tied, call)?;
     let (mut start, mut order) = (0, Vec::new());
     for tie in ties {
         let rows = start..start + tie.len();
-        argsort(&encoded, rows.clone(), shown - tie.start, &mut order, sorter)?;
+        argsort(&encoded, rows.clone(), shown - tie.start, &mut order, call)?;
         let before = &tied.values()[rows];
         indices[tie.clone()].iter_mut().zip(&order).for_each(|(index, &i)| *index = before[i as usize]);
         start += tie.len();
@@ -53,11 +54,11 @@ fn ties<K: PartialEq>(keys: &[K], shown: usize) -> Vec<Range<usize>> {
 }
 
 /// These rows of the columns, as bytes in their order.
-fn encoded(columns: &[SortColumn], of: &UInt32Array, sorter: &ArrowSorter) -> Result<Rows, ArrowError> {
+fn encoded(columns: &[SortColumn], of: &UInt32Array, call: &Call) -> Result<Rows, ArrowError> {
     let (mut fields, mut taken) = (Vec::new(), Vec::new());
     for column in columns {
         let options = column.options.unwrap_or_default();
-        let rows = with_rows(&take(&column.values, of)?, options, sorter)?;
+        let rows = with_rows(&take(&column.values, of)?, options, call)?;
         fields.push(SortField::new_with_options(rows.data_type().clone(), options));
         taken.push(rows);
     }
@@ -70,7 +71,7 @@ fn argsort(
     of: Range<usize>,
     shown: usize,
     order: &mut Vec<u32>,
-    sorter: &ArrowSorter,
+    call: &Call,
 ) -> Result<(), ArrowError> {
     if of.len() < SORTED_AS_STRINGS {
         let row = |i: u32| rows.row(of.start + i as usize).data();
@@ -80,7 +81,7 @@ fn argsort(
         return Ok(());
     }
     let strings = Strings(of.map(|i| rows.row(i).data()).collect());
-    *order = first_in_order(Box::new(strings), None, shown, false, sorter)?;
+    *order = first_in_order(Box::new(strings), None, shown, false, call)?;
     Ok(())
 }
 

@@ -9,31 +9,46 @@ use arrow_array::{
 };
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer};
 use arrow_schema::{ArrowError, DataType, SortOptions};
-use sortie::{Error, Sorter};
+use sortie::Error;
 
 use crate::arrow_order::Native;
-use crate::sorter::failed;
+use crate::call::{Call, Sorts, failed};
 use crate::take::take;
-use crate::{ArrowSorter, runs};
+use crate::{indices, runs};
 
-pub(crate) fn sort(
-    sorter: &ArrowSorter,
+/// All values in order, or the first of them.
+pub(crate) fn sort_limit(
+    call: &Call,
     values: &dyn Array,
     options: SortOptions,
+    limit: Option<usize>,
 ) -> Result<ArrayRef, ArrowError> {
+    match (limit, values.data_type()) {
+        (Some(0), _) => Ok(new_empty_array(values.data_type())),
+        (Some(limit), DataType::RunEndEncoded(_, _)) if limit < values.len() => {
+            runs::sort(call, values, options, limit)
+        }
+        (Some(limit), _) if limit < values.len() => {
+            take(values, &indices::sort_to_indices(call, values, options, Some(limit))?.into())
+        }
+        _ => sort(call, values, options),
+    }
+}
+
+fn sort(call: &Call, values: &dyn Array, options: SortOptions) -> Result<ArrayRef, ArrowError> {
     if values.is_empty() {
         return Ok(new_empty_array(values.data_type()));
     }
     downcast_primitive_array!(
-        values => sort_primitive(sorter, values, options),
+        values => sort_primitive(call, values, options),
         DataType::Boolean => Ok(Arc::new(sort_booleans(values.as_boolean(), options)) as ArrayRef),
-        DataType::RunEndEncoded(_, _) => runs::sort(sorter, values, options, values.len()),
-        _ => take(values, &sorter.sort_to_indices(values, Some(options), None)?),
+        DataType::RunEndEncoded(_, _) => runs::sort(call, values, options, values.len()),
+        _ => take(values, &indices::sort_to_indices(call, values, options, None)?.into()),
     )
 }
 
 fn sort_primitive<T: ArrowPrimitiveType>(
-    sorter: &ArrowSorter,
+    call: &Call,
     array: &PrimitiveArray<T>,
     options: SortOptions,
 ) -> Result<ArrayRef, ArrowError>
@@ -41,8 +56,8 @@ where
     T::Native: Native,
 {
     let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
-    let facing = sorter.facing(options.descending);
-    let sorted = sort_numbers(array.values(), nulls, options.nulls_first, facing).map_err(failed)?;
+    let sorts = call.facing(options.descending);
+    let sorted = sort_numbers(array.values(), nulls, options.nulls_first, &sorts).map_err(failed)?;
     let nulls = nulls.map(|nulls| validity(nulls.null_count(), nulls.len(), options.nulls_first));
     let sorted = PrimitiveArray::<T>::try_new(sorted.into(), nulls)?;
     Ok(Arc::new(sorted.with_data_type(array.data_type().clone())))
@@ -53,11 +68,11 @@ fn sort_numbers<N: Native>(
     numbers: &[N],
     nulls: Option<&NullBuffer>,
     nulls_first: bool,
-    sorter: &Sorter,
+    sorts: &Sorts<'_>,
 ) -> Result<Vec<N>, Error> {
     let Some(nulls) = nulls else {
         let mut codes = N::codes(numbers).into_owned();
-        sorter.sort(&mut codes)?;
+        sorts.sort(&mut codes)?;
         return Ok(N::from_codes(codes));
     };
     let mut codes = Vec::with_capacity(numbers.len());
@@ -67,7 +82,7 @@ fn sort_numbers<N: Native>(
     }
     let start = codes.len();
     codes.extend(nulls.valid_indices().map(|i| numbers[i].code()));
-    sorter.sort(&mut codes[start..])?;
+    sorts.sort(&mut codes[start..])?;
     codes.resize(numbers.len(), null);
     Ok(N::from_codes(codes))
 }

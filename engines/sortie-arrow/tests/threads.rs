@@ -17,7 +17,7 @@ fn both_directions_share_one_pool() {
     let array = Int32Array::from(vec![3, 1, 2]);
     for (descending, expected) in [(false, [1, 2, 0]), (true, [0, 2, 1])] {
         let options = SortOptions { descending, nulls_first: false };
-        let indices = sorter.sort_to_indices(&array, Some(options), None).unwrap();
+        let indices = sorter.sort_to_indices(&array, Some(options), None).unwrap().0;
         assert_eq!(indices, UInt32Array::from(expected.to_vec()));
     }
     assert_eq!(threads() - before, 16);

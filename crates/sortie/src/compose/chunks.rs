@@ -16,11 +16,15 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::time::Instant;
 
+use sortie_device::Properties;
+
 use crate::gpu::copy::bytes_mut;
-use crate::gpu::{Allowed, ArrayChunk, Carriers, Gpu, HostArray, Work};
+use crate::gpu::{Allowed, ArrayChunk, Carriers, Crew, Gpu, HostArray, Work};
 use crate::key::{Bits, Code, Transform};
 use crate::parallel::{self, ITEMS_A_TASK};
+use crate::request::Beside;
 use crate::scratch::Scratch;
+use crate::ways;
 use crate::{Error, Order, Ran, Report};
 
 /// Sorts the array. If a device fails on the second trip, the runs are copied back, so that the array stays a
@@ -47,7 +51,7 @@ pub(crate) fn sort<B: Bits>(
         HostArray::Argsorted { keys, indices } => {
             let parts = indices.chunks_mut(ITEMS_A_TASK).zip((0..).step_by(ITEMS_A_TASK));
             parallel::for_each(allowed.threads, parts, |(part, start): (&mut [u32], usize)| {
-                part.iter_mut().zip(start..).for_each(|(place, i)| *place = i as u32);
+                part.iter_mut().zip(start..).for_each(|(index, i)| *index = i as u32);
             });
             // SAFETY: only indices are written, in another order.
             let indices = unsafe { bytes_mut(indices) };
@@ -80,8 +84,7 @@ fn by_trips<B: Bits>(
     let payload_bytes = payload.len().checked_div(n).unwrap_or(0);
     let copied = size_of_val(all) + payload.len();
     let work = Work { code, order, payload_bytes, stable };
-    let table = |runs: usize| size_of::<usize>() * runs * (runs + 1);
-    let mut carriers = Carriers::<B>::new(gpus, n, work, |runs| (copied + table(runs)) as u64, allowed)?;
+    let mut carriers = Carriers::<B>::new(gpus, n, work, held(copied), allowed)?;
     let (mut key_runs, mut payload_runs) = (Scratch::<B>::new(n)?, Scratch::<u8>::new(payload.len())?);
     let mut report = Report { scratch_peak: carriers.bytes, ..Report::default() };
     let each = n.div_ceil(n.div_ceil(carriers.most).max(1)).max(1);
@@ -143,6 +146,28 @@ fn by_trips<B: Bits>(
     Ok(report)
 }
 
+/// What [`sort`] takes, for each of its choices, or the error if that exceeds the limit, or what a device has available.
+pub(crate) fn scratch<B: Bits>(
+    n: usize,
+    beside: Beside,
+    devices: &[(&Properties, u64)],
+    threads: usize,
+    limit: u64,
+) -> impl Iterator<Item = Result<ways::Scratch, Error>> {
+    let payload_bytes = if beside.is_indices() { size_of::<u32>() } else { beside.payload_bytes() };
+    let stable = beside.is_stable();
+    let work = Work { code: Code::Unsigned, order: Order::default(), payload_bytes, stable };
+    let copied = n * (size_of::<B>() + payload_bytes);
+    let (properties, available): (Vec<_>, Vec<_>) = devices.iter().copied().unzip();
+    let crews = Crew::choices::<B>(&properties, n, work, threads, held(copied)).collect::<Vec<_>>();
+    crews.into_iter().map(move |crew| crew?.check(limit, &available))
+}
+
+/// The bytes that are held on the host for a number of runs: a copy of the array, and a table of the parts of chunks.
+fn held(copied: usize) -> impl Fn(usize) -> u64 {
+    move |runs| (copied + size_of::<usize>() * runs * (runs + 1)) as u64
+}
+
 /// How many keys of each run are among the first `rank` of all keys. Of equal keys, those of earlier runs come first.
 fn parts_before<B: Bits>(runs: &[&[B]], rank: usize, transform: Transform<B>) -> Vec<usize> {
     let less = |run: &[B], within: Range<usize>, code: B| {
@@ -154,13 +179,13 @@ fn parts_before<B: Bits>(runs: &[&[B]], rank: usize, transform: Transform<B>) ->
     let mut within: Vec<Range<usize>> = runs.iter().map(|run| 0..run.len()).collect();
     for bit in (0..B::WIDTH).rev() {
         let next = code.or(B::from_low(1).shl(bit));
-        let indices: Vec<usize> =
+        let positions: Vec<usize> =
             runs.iter().zip(&within).map(|(run, within)| less(run, within.clone(), next)).collect();
-        if indices.iter().sum::<usize>() <= rank {
+        if positions.iter().sum::<usize>() <= rank {
             code = next;
-            within.iter_mut().zip(indices).for_each(|(within, place)| within.start = place);
+            within.iter_mut().zip(positions).for_each(|(within, position)| within.start = position);
         } else {
-            within.iter_mut().zip(indices).for_each(|(within, place)| within.end = place);
+            within.iter_mut().zip(positions).for_each(|(within, position)| within.end = position);
         }
     }
     // Of the keys equal to this code, the first ones fill the rank.
@@ -221,7 +246,7 @@ mod tests {
         let array = HostArray::Sorted { keys: &mut sorted, payload };
         sort(gpus, array, code::<K>(), order, ALLOWED).unwrap();
         assert!(sorted == bits(&expected), "{n} pairs, {order:?}");
-        assert!(boxes.iter().map(|place| **place).eq(indices.iter().copied()), "{n} payloads, {order:?}");
+        assert!(boxes.iter().map(|index| **index).eq(indices.iter().copied()), "{n} payloads, {order:?}");
 
         let (mut found, before) = (vec![7; n], bits(keys));
         let array = HostArray::Argsorted { keys: &before, indices: &mut found };

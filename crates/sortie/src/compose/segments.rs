@@ -3,12 +3,20 @@
 
 use std::sync::Arc;
 
-use super::array::{self, Chosen};
+use super::array::{self, Chosen, Outline};
 use crate::cpu::sorts::CpuSorts;
 use crate::gpu::tuning::LEAST_CHUNK_BYTES;
 use crate::gpu::{self, Allowed, Gpu, HostArray};
 use crate::key::Code;
-use crate::{Algorithm, Error, Report, Segments};
+use crate::{Algorithm, Error, Order, Report, Segments};
+
+/// The options of a sort.
+#[derive(Debug, Clone, Copy)]
+pub struct OfSegments {
+    pub order: Order,
+    /// Whether segments that are too long for a chunk are sorted as arrays. If a GPU fails meanwhile, their keys are unspecified.
+    pub long_as_arrays: bool,
+}
 
 /// Sorts every segment stably, or writes its indices. If there is too little memory for the longest segment, all keys
 /// are unchanged. Many short segments need more memory per key; a lack of it may only be found after longer segments
@@ -18,11 +26,11 @@ pub(crate) fn sort<B: CpuSorts>(
     mut array: HostArray<'_, B>,
     segments: Segments<'_>,
     code: Code,
-    chosen: Chosen,
+    chosen: OfSegments,
     allowed: Allowed,
 ) -> Result<Report, Error> {
     let refused = match gpu::sort_segments(gpu, array.reborrow(), segments, code, chosen.order, allowed) {
-        Err(error @ Error::Memory { .. }) if !chosen.as_a_whole => error,
+        Err(error @ Error::Memory { .. }) if chosen.long_as_arrays => error,
         decided => return decided,
     };
     let length = |i: usize| segments.range(i).len();
@@ -38,10 +46,13 @@ pub(crate) fn sort<B: CpuSorts>(
         Segments::Offsets(offsets) => between(&long, all.end).map(|(from, to)| &offsets[from..=to]).collect(),
     };
     let mut report = Report::default();
-    let as_one_array = Chosen { algorithm: Algorithm::Auto, gpu_share: 1.0, ..chosen };
+    let (algorithm, beside) = (Algorithm::Auto, array.beside());
     // The longest segment comes first, so that a lack of memory is found before anything is written.
     long.sort_by_key(|&i| std::cmp::Reverse(length(i)));
     for i in long {
+        let outline = Outline { n: length(i), key_bytes: size_of::<B>(), beside, algorithm };
+        let ways = outline.ways(1.0, &[gpu.device().properties()])?;
+        let as_one_array = Chosen { algorithm, order: chosen.order, ways: &ways };
         let segment = array.range(segments.range(i));
         report.absorb(array::sort(std::slice::from_ref(gpu), segment, code, as_one_array, allowed)?);
     }
@@ -64,10 +75,10 @@ mod tests {
     use super::*;
     use crate::gpu::HostPayload;
     use crate::gpu::on_bench::{ALLOWED, code, on_bench_of};
-    use crate::{Bound, Order, Sorter};
+    use crate::{Bound, Sorter};
 
-    fn chosen(order: Order) -> Chosen {
-        Chosen { algorithm: Algorithm::Auto, order, gpu_share: 1.0, as_a_whole: false }
+    fn chosen(order: Order) -> OfSegments {
+        OfSegments { order, long_as_arrays: true }
     }
 
     /// Runs a test on a device with 1 MB of memory.
@@ -111,8 +122,8 @@ mod tests {
         sort_host(HostArray::Sorted { keys: &mut sorted, payload }, Segments::Offsets(&offsets));
         assert!(sorted == expected, "{lengths:?} in {memory_limit} bytes");
         for ends in offsets.windows(2) {
-            let mut moved: Vec<u32> = boxes[ends[0]..ends[1]].iter().map(|place| **place).collect();
-            assert!(moved.iter().zip(&sorted[ends[0]..]).all(|(&place, key)| keys[place as usize] == *key));
+            let mut moved: Vec<u32> = boxes[ends[0]..ends[1]].iter().map(|index| **index).collect();
+            assert!(moved.iter().zip(&sorted[ends[0]..]).all(|(&index, key)| keys[index as usize] == *key));
             moved.sort_unstable();
             assert!(moved.into_iter().eq(ends[0] as u32..ends[1] as u32), "{lengths:?}");
         }
@@ -121,14 +132,14 @@ mod tests {
         sort_host(HostArray::Argsorted { keys: &keys, indices: &mut found }, Segments::Offsets(&offsets));
         for ends in offsets.windows(2) {
             let range = ends[0]..ends[1];
-            let moved = found[range.clone()].iter().map(|&place| place + ends[0] as u32);
+            let moved = found[range.clone()].iter().map(|&index| index + ends[0] as u32);
             assert!(
                 moved.eq(indices[range].iter().copied()),
                 "indices of {lengths:?} in {memory_limit} bytes"
             );
         }
         let outside = found[..3].iter().chain(&found[n - 5..]);
-        assert!(outside.copied().all(|place| place == u32::MAX), "{lengths:?}: indices of no segment");
+        assert!(outside.copied().all(|index| index == u32::MAX), "{lengths:?}: indices of no segment");
 
         if lengths.iter().all(|length| *length == lengths[0]) {
             let (whole, mut sorted) = (3..n - 5, keys);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::array::{self, Chosen};
-use super::segments;
+use super::segments::{self, OfSegments};
 use crate::cpu::sorts::CpuSorts;
 use crate::gpu::{Allowed, Gpu, HostArray};
 use crate::key::Code;
@@ -17,7 +17,7 @@ pub trait GpuSorts: CpuSorts {
         gpus: &[Arc<Gpu>],
         array: HostArray<'_, Self>,
         code: Code,
-        chosen: Chosen,
+        chosen: Chosen<'_>,
         allowed: Allowed,
     ) -> Result<Report, Error>;
 
@@ -27,7 +27,7 @@ pub trait GpuSorts: CpuSorts {
         array: HostArray<'_, Self>,
         segments: Segments<'_>,
         code: Code,
-        chosen: Chosen,
+        chosen: OfSegments,
         allowed: Allowed,
     ) -> Result<Report, Error>;
 }
@@ -39,7 +39,7 @@ macro_rules! gpu_sorts {
                 gpus: &[Arc<Gpu>],
                 array: HostArray<'_, Self>,
                 code: Code,
-                chosen: Chosen,
+                chosen: Chosen<'_>,
                 allowed: Allowed,
             ) -> Result<Report, Error> {
                 array::sort(gpus, array, code, chosen, allowed)
@@ -50,7 +50,7 @@ macro_rules! gpu_sorts {
                 array: HostArray<'_, Self>,
                 segments: Segments<'_>,
                 code: Code,
-                chosen: Chosen,
+                chosen: OfSegments,
                 allowed: Allowed,
             ) -> Result<Report, Error> {
                 segments::sort(gpu, array, segments, code, chosen, allowed)

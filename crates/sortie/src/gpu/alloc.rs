@@ -3,7 +3,13 @@
 use bytemuck::Pod;
 use sortie_device::{Buffer, Device, Stream, WORKSPACE_ALIGNMENT};
 
+use crate::gpu::tuning::LEFT_FREE;
 use crate::{Bound, Error};
+
+/// How many of a device's free bytes a sort may take.
+pub(crate) fn available(free: u64) -> u64 {
+    free - free / LEFT_FREE
+}
 
 /// Allocates device memory, or returns [`Error::Memory`] with the bytes needed and the bytes free.
 pub(crate) fn alloc<T: Pod>(device: &Device, len: usize) -> Result<Buffer<T>, Error> {

@@ -71,7 +71,7 @@ pub(crate) mod tuning;
 mod workspace;
 
 pub use array::Compared;
-pub(crate) use array::{Divided, Place};
+pub(crate) use array::{Divided, Place, device_ways};
 pub use engine::{Gpu, Pending};
 pub(crate) use host::*;
 pub(crate) use ring::{Clock, Origin, Ring, Span, busy};

@@ -2,9 +2,9 @@
 
 use sortie_simt::{Options, or_skip};
 
-use super::{Allowed, Gpu};
-use crate::key::{Code, Form};
-use crate::{Bound, Error, Report, TotalOrder};
+use super::{Allowed, Gpu, HostArray, device_ways, sort_host_array};
+use crate::key::{Bits, Code, Form};
+use crate::{Algorithm, Bound, Error, Order, Report, TotalOrder};
 
 pub(crate) const ALLOWED: Allowed = Allowed { threads: 2, memory_limit: u64::MAX };
 
@@ -26,6 +26,25 @@ pub(crate) fn code<K: TotalOrder>() -> Code {
         Form::Bits(code) => code,
         _ => unreachable!("keys of a fixed width"),
     }
+}
+
+/// Sorts an array in the first way of an algorithm for which there is memory.
+pub(crate) fn sort_array<B: Bits>(
+    gpu: &Gpu,
+    mut array: HostArray<'_, B>,
+    code: Code,
+    algorithm: Algorithm,
+    allowed: Allowed,
+) -> Result<Report, Error> {
+    let (device, n) = (gpu.device().properties(), array.keys().len());
+    let mut refused = None;
+    for way in device_ways(size_of::<B>(), array.beside(), n, algorithm, device)? {
+        match sort_host_array(gpu, array.reborrow(), code, Order::default(), way, allowed) {
+            Err(error @ Error::Memory { .. }) => refused = Some(error),
+            decided => return decided,
+        }
+    }
+    Err(refused.expect("there is a way"))
 }
 
 /// The memory that a sort says it needed is enough, and a limit that is one byte lower is refused with that number.

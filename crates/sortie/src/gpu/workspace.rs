@@ -7,7 +7,7 @@ use super::array::{Compared, Keys, Wanted, sample_sort_words};
 use super::{DeviceSegments, Gpu, Pending, check_payload_bytes, code};
 use crate::key::Bits;
 use crate::request::Beside;
-use crate::{Algorithm, Error, Order, TotalOrder};
+use crate::{Error, Order, TotalOrder};
 
 /// A workspace is the scratch of calls on one stream, in GPU memory that the caller provides. With it, a call allocates
 /// nothing.
@@ -51,7 +51,7 @@ impl Gpu {
     }
 
     fn array_workspace_bytes<B: Bits>(&self, keys: usize, wanted: Wanted) -> Result<usize, Error> {
-        let way = self.way::<B>(keys, wanted, Algorithm::Auto)?;
+        let way = self.way::<B>(keys, wanted)?;
         Ok(workspace_bytes(&self.array_words::<B>(&way, keys, wanted)))
     }
 

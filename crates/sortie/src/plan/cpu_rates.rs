@@ -60,8 +60,8 @@ pub(crate) mod tests {
 
     pub(crate) fn made_up() -> CpuRates {
         let mut seconds_a_key = [[0.0; LENGTHS.len()]; 4];
-        for (place, seconds) in seconds_a_key.as_flattened_mut().iter_mut().enumerate() {
-            *seconds = (place + 1) as f64;
+        for (i, seconds) in seconds_a_key.as_flattened_mut().iter_mut().enumerate() {
+            *seconds = (i + 1) as f64;
         }
         CpuRates { threads: 3, copy: 5.5, seconds_a_key }
     }

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::predict::on_cpu;
-use super::scratch::{self, Scratch};
+use super::scratch;
 use super::{Machine, on_gpus};
 use crate::capability::Capability;
 use crate::request::Request;
-use crate::ways::{CpuWay, DeviceWay};
+use crate::ways::{CpuWay, GpuWay, Scratch};
 use crate::{Devices, Error};
 
 /// How a request will be carried out, and why.
@@ -15,7 +15,9 @@ use crate::{Devices, Error};
 pub struct Plan {
     /// What sorts, and how.
     pub route: Route,
-    /// The most scratch that it takes.
+    /// What is tried next, in this order, if memory runs short while it sorts. If a GPU fails, only the CPU among them is tried.
+    pub alternatives: Vec<Route>,
+    /// The most scratch that the route takes.
     pub scratch: Scratch,
     /// Seconds that each engine is predicted to take, if that is known; the CPU comes first.
     pub predicted: Vec<Predicted>,
@@ -32,23 +34,6 @@ pub enum Route {
     Gpu(u32, GpuWay),
     /// Several GPUs, in chunks.
     Gpus(Devices),
-}
-
-/// How a GPU sorts data in host memory.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum GpuWay {
-    /// The array as a whole.
-    Whole(DeviceWay),
-    /// The GPU sorts this share of the keys, the CPU the others.
-    WithCpu(f64),
-    /// Chunk by chunk into a copy on the host, then range by range.
-    Chunks,
-    /// Range by range, which the CPU splits in place.
-    Ranges,
-    /// Segments, many at a time, in chunks.
-    Segments,
-    /// Strings: their bytes, or words of their first symbols.
-    Strings,
 }
 
 /// The time that one engine would take.
@@ -98,7 +83,7 @@ pub enum Reason {
 ///
 /// # Errors
 /// [`Error::Unsupported`] if no engine has the requested sort, see [`capabilities`](super::capabilities).
-/// [`Error::Memory`] for an array that would go to a GPU and is larger than any memory.
+/// [`Error::Memory`] if a GPU was named, and there is too little memory for each of its ways, or the data is larger than any memory.
 pub fn plan(request: &Request, machine: &Machine) -> Result<Plan, Error> {
     let able = Capability::of(request)?;
     able.check(request)?;
@@ -114,6 +99,7 @@ pub(super) fn on_the_cpu(request: &Request, machine: &Machine, reason: Reason) -
     let seconds = on_cpu(request, &machine.cpu);
     Plan {
         route: Route::Cpu(CpuWay::of(request)),
+        alternatives: Vec::new(),
         scratch: scratch::on_cpu(request),
         predicted: seconds.map(|seconds| Predicted { gpu: None, seconds }).into_iter().collect(),
         reason,
@@ -129,8 +115,12 @@ impl Plan {
             Route::Cpu(_) => &["profile", "finish"],
             Route::Gpu(_, GpuWay::Whole(_)) => &["profile", "copy in", "sort", "copy out"],
             Route::Gpu(_, GpuWay::WithCpu(_)) => &["profile", "distribute", "finish"],
-            Route::Gpu(_, GpuWay::Chunks) | Route::Gpus(_) => &["sort runs", "split", "sort ranges"],
-            Route::Gpu(_, GpuWay::Ranges) => &["encode", "split", "copy in", "sort", "copy out", "decode"],
+            Route::Gpu(_, GpuWay::Chunks) | Route::Gpus(_) => {
+                &["profile", "sort runs", "split", "sort ranges"]
+            }
+            Route::Gpu(_, GpuWay::Ranges) => {
+                &["profile", "encode", "split", "copy in", "sort", "copy out", "decode"]
+            }
             Route::Gpu(_, GpuWay::Segments) => &["finish"],
             Route::Gpu(_, GpuWay::Strings) => &["sample", "copy in", "sort", "copy out", "finish"],
         }
@@ -152,10 +142,9 @@ impl Plan {
             Route::Gpu(_, GpuWay::Segments) => {
                 &["a segment that is too long for a chunk is sorted as one array"]
             }
-            Route::Gpu(_, GpuWay::Whole(_) | GpuWay::WithCpu(_)) => &[
-                "the GPU's profile finds data in order, in reverse order, or of few values",
-                "if memory runs short, the next plan is tried: in place, in chunks, in ranges",
-            ],
+            Route::Gpu(_, GpuWay::Whole(_) | GpuWay::WithCpu(_)) => {
+                &["the GPU's profile finds data in order, in reverse order, or of few values"]
+            }
             Route::Gpu(..) | Route::Gpus(_) => &["free memory decides the size of the chunks"],
         }
     }
@@ -175,7 +164,8 @@ impl fmt::Display for Plan {
         if self.predicted.is_empty() {
             write!(f, "\npredicted: unknown")?;
         }
-        self.at_run_time().iter().try_for_each(|choice| write!(f, "\nat run time: {choice}"))
+        self.at_run_time().iter().try_for_each(|choice| write!(f, "\nat run time: {choice}"))?;
+        self.alternatives.iter().try_for_each(|route| write!(f, "\nor else:   {route}"))
     }
 }
 
@@ -185,19 +175,6 @@ impl fmt::Display for Route {
             Route::Cpu(way) => write!(f, "cpu, {way}"),
             Route::Gpu(ordinal, way) => write!(f, "cuda:{ordinal}, {way}"),
             Route::Gpus(devices) => write!(f, "cuda:{devices:?}, {}", GpuWay::Chunks),
-        }
-    }
-}
-
-impl fmt::Display for GpuWay {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GpuWay::Whole(way) => write!(f, "the whole array at once, {way}"),
-            GpuWay::WithCpu(share) => write!(f, "together with the CPU, {:.1}% of the keys", share * 100.0),
-            GpuWay::Chunks => f.write_str("in chunks, with a copy of the array on the host"),
-            GpuWay::Ranges => f.write_str("in ranges that the CPU splits in place"),
-            GpuWay::Segments => f.write_str("segments in chunks of up to 64 MiB"),
-            GpuWay::Strings => f.write_str("strings, whose ties the CPU may finish"),
         }
     }
 }

@@ -1,42 +1,17 @@
-//! The most scratch that a plan takes. For plans for GPUs, see `on_gpus/scratch.rs`.
+//! The most scratch that a plan for the CPU takes. For plans for GPUs, see `on_gpus/scratch.rs`.
 
-use std::fmt;
 use std::num::Saturating;
 
 use crate::cpu::tuning::{MERGED_BY_THREADS, PACKED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE};
 use crate::cpu::{compare, counting, digits, distribute, pairs, segment_pairs};
 use crate::request::{Beside, KeyForm, Operation, Request};
-use crate::ways::CpuWay;
+use crate::ways::{CpuWay, Scratch};
 
 /// A number of bytes, or of items. Saturates: a [`Request`] may state more than any memory holds.
 pub(super) type Count = Saturating<u64>;
 
 pub(super) fn count(items: usize) -> Count {
     Saturating(items as u64)
-}
-
-/// Bytes beyond the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Scratch {
-    /// In host memory, pinned memory included.
-    pub host: u64,
-    /// In the memory of a GPU, or of several together. This includes the data on the device.
-    pub device: u64,
-}
-
-impl Scratch {
-    /// What a memory limit counts.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.host.saturating_add(self.device)
-    }
-}
-
-impl fmt::Display for Scratch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at most {} bytes of host memory", self.host)?;
-        if self.device > 0 { write!(f, ", {} bytes of GPU memory", self.device) } else { Ok(()) }
-    }
 }
 
 /// For the CPU engine.
@@ -80,11 +55,12 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
         },
         (KeyForm::Number { bytes, .. }, _) => match request.beside {
             Beside::Nothing => buffers(n * count(bytes), request).max(of_runs(n * count(bytes), request)),
-            // If keys cannot be recovered from their codes, indices are sorted.
+            // Keys cannot be recovered from their codes, so indices are sorted.
+            Beside::Payload { .. } if request.ties_nans() => n * index + argsort(bytes),
             Beside::Payload { .. } => {
                 // The words of a tail take as much as pairs of two bytes.
                 let pairs = n * (count(bytes) + beside).max(count(2));
-                (pairs + words + counters(request)).max(n * index + argsort(bytes))
+                pairs + words + counters(request)
             }
             Beside::Indices { .. } => argsort(bytes),
         },
@@ -94,7 +70,9 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
             of_merge(all * count(bytes))
         }
         (KeyForm::Compound { .. }, CpuWay::Distribute) => {
-            n * (index + word) + (n * (word + narrow_index)).max(words) + of_merge(n * index)
+            let indices = if request.beside.is_indices() { count(0) } else { n * index };
+            let (order, ties) = (argsort(size_of::<u64>()), of_merge(n * index));
+            indices + n * word + if segments { order + ties } else { order.max(ties) }
         }
         (KeyForm::Compound { .. }, CpuWay::Merge) => n * index + of_merge(n * index),
         (KeyForm::Compound { bytes }, CpuWay::Quicksort) if request.beside.is_nothing() && !segments => {
@@ -160,4 +138,91 @@ fn packed(n: Count, key: usize, request: &Request) -> Count {
     }
     let words = n * count(size_of::<u64>());
     words + distribution(words, size_of::<u64>(), threads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sorter;
+    use crate::request::Budget;
+
+    /// The value of a formula in the documentation, where `n` keys have `k` bytes each and payloads `v`.
+    fn value(formula: &str, n: u64, k: u64, v: u64) -> u64 {
+        if let Some((dividend, divisor)) = formula.split_once(" / ") {
+            return value(dividend, n, k, v) / value(divisor, n, k, v);
+        }
+        let (mut product, mut rest) = (1, formula);
+        while let Some(first) = rest.chars().next() {
+            let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let (factor, end) = match first {
+                'n' => (n, 1),
+                'K' => (k, 1),
+                'V' => (v, 1),
+                '(' => {
+                    let end = rest.find(')').expect("a parenthesis is closed");
+                    (rest[1..end].split(" + ").map(|term| value(term, n, k, v)).sum(), end + 1)
+                }
+                _ => (rest[..digits].parse().expect("a number"), digits),
+            };
+            (product, rest) = (product * factor, &rest[end..]);
+        }
+        product
+    }
+
+    /// The table of the crate's documentation has what plans say.
+    #[test]
+    fn the_table_in_the_documentation_is_right() {
+        let documentation = include_str!("../lib.rs");
+        let row = |call: &str| {
+            let start = format!("//! | {call} |");
+            documentation
+                .lines()
+                .find(|line| line.starts_with(&start))
+                .unwrap_or_else(|| panic!("no row {call}"))
+        };
+        let (number, compound) = (KeyForm::of::<u64>(), KeyForm::of::<(u64, u64)>());
+        let payload = |bytes| Beside::Payload { bytes, stable: true };
+        let indices = Beside::Indices { stable: true };
+        let (few, many) = (100_000, 4_000_000);
+        for (call, keys, k, beside, threads, n, formulas) in [
+            ("[`sort`], numbers", number, 8, Beside::Nothing, 1, many, &["nK / 2"][..]),
+            (
+                "[`sort_strings`], [`sort`] of strings",
+                KeyForm::Strings,
+                24,
+                payload(24),
+                8,
+                many,
+                &["n(K + 16)"],
+            ),
+            ("[`sort_pairs`], numbers", number, 8, payload(12), 8, many, &["n(K + V)"]),
+            ("[`sort_pairs`], numbers", number, 8, payload(12), 8, few, &["n(K + V)", "n(K + 8)"]),
+            ("[`sort_pairs`], other keys", compound, 16, payload(12), 8, many, &["28n"]),
+            ("[`sort_pairs`], other keys", compound, 16, payload(12), 8, few, &["32n"]),
+            ("[`argsort`], numbers", number, 8, indices, 8, many, &["n(K + 4)"]),
+            ("[`argsort`], numbers", number, 8, indices, 8, few, &["n(K + 8)"]),
+            ("[`argsort`], strings", KeyForm::Strings, 16, indices, 8, many, &["24n"]),
+            ("[`argsort`], other keys", compound, 16, indices, 8, many, &["20n"]),
+            ("[`argsort`], other keys", compound, 16, indices, 8, few, &["24n"]),
+            ("[`sort`], tuples, options and byte arrays", compound, 16, Beside::Nothing, 8, many, &[]),
+        ] {
+            let sorter = Sorter::builder().build().unwrap();
+            let request = sorter.request(Operation::Array, keys, beside, n);
+            let planned = on_cpu(&Request { budget: Budget::of_threads(threads), ..request }).bytes();
+            let v = if let Beside::Payload { bytes, .. } = beside { bytes as u64 } else { 0 };
+            let stated: u64 = formulas.iter().map(|formula| value(formula, n as u64, k, v)).sum();
+            assert_eq!(planned, stated, "{call}: {formulas:?} of {n} keys");
+            for formula in formulas {
+                assert!(row(call).contains(&format!("`{formula}`")), "{call}: {formula}");
+            }
+            assert!(!formulas.is_empty() || row(call).contains("none"), "{call}");
+        }
+        let row = row("[`sort`], numbers");
+        assert!(row.contains("262 KiB a thread and `nK` / 1024 from 8 MiB"), "{row}");
+        let request =
+            Sorter::builder().build().unwrap().request(Operation::Array, number, Beside::Nothing, many);
+        let planned = on_cpu(&Request { budget: Budget::of_threads(8), ..request }).bytes();
+        let stated = 8 * (262 << 10) + value("nK", many as u64, 8, 0) / 1024;
+        assert!((stated * 9 / 10..=stated).contains(&planned), "{planned} of {stated}");
+    }
 }

@@ -72,8 +72,8 @@ pub fn tune(gpu: &Gpu) -> Result<Vec<Share>, Error> {
             _ => fastest::<u64>(gpu, payload_bytes, threads, TUNED_BYTES)?,
         };
         if let Some(of_gpu) = tuned {
-            let place = key(gpu.device().properties(), threads, key_bytes, payload_bytes);
-            Cache::of_user().put(&place, &of_gpu.to_le_bytes());
+            let kept = key(gpu.device().properties(), threads, key_bytes, payload_bytes);
+            Cache::of_user().put(&kept, &of_gpu.to_le_bytes());
             found.push(Share { key_bytes, payload_bytes, of_gpu });
         }
     }
@@ -112,7 +112,9 @@ fn fastest<B: CpuSorts>(
                 }
             } else {
                 let array = HostArray::Sorted { keys: &mut keys, payload };
-                gpu::sort_host_array(gpu, array, Code::Unsigned, Order::default(), Algorithm::Auto, allowed)?;
+                let (device, beside) = (gpu.device().properties(), array.beside());
+                let way = gpu::device_ways(size_of::<B>(), beside, n, Algorithm::Auto, device)?[0];
+                gpu::sort_host_array(gpu, array, Code::Unsigned, Order::default(), way, allowed)?;
             }
             if round > 0 {
                 least = least.min(start.elapsed().as_secs_f64());

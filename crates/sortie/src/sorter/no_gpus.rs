@@ -2,9 +2,15 @@
 
 use super::{Sorter, machine_without_gpu};
 use crate::key::Code;
-use crate::plan::{self, Machine};
+use crate::plan::{self, CpuWay, Machine};
 use crate::request::Request;
 use crate::{Error, Index, Report, Segments};
+
+/// What carries out a plan: the CPU.
+pub struct Planned {
+    pub on_gpus: Option<OnGpus>,
+    pub on_cpu: Option<CpuWay>,
+}
 
 /// The GPUs of a plan: never any in this build.
 pub enum OnGpus {}
@@ -17,15 +23,16 @@ pub(super) fn may_take(_: &Request) -> bool {
     false
 }
 
-impl OnGpus {
-    pub fn planned(request: &Request) -> Result<Option<OnGpus>, Error> {
-        // `plan` refuses GPU engines.
-        if request.engine.has_gpu() {
-            plan::plan(request, machine_without_gpu())?;
-        }
-        plan::check(request).map(|()| None)
+pub(super) fn planned(request: &Request) -> Result<Planned, Error> {
+    // `plan` refuses GPU engines.
+    if request.engine.has_gpu() {
+        plan::plan(request, machine_without_gpu())?;
     }
+    plan::check(request)?;
+    Ok(Planned { on_gpus: None, on_cpu: Some(CpuWay::of(request)) })
+}
 
+impl OnGpus {
     pub fn abandon(&self, _: &Error) {
         match *self {}
     }

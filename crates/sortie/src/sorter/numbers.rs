@@ -9,7 +9,7 @@ use crate::error::same_length;
 use crate::key::{Bits, Code, Transform};
 use crate::request::{Beside, KeyForm, Operation};
 use crate::sorts::Sorts;
-use crate::{Bound, Error, Index, Report, Segments, cpu, scratch};
+use crate::{Error, Index, Report, Segments, cpu, scratch};
 
 impl Sorter {
     /// [`Sorter::sort`]; leaves a permutation, as the others here do.
@@ -130,15 +130,8 @@ impl Sorter {
         let n = keys.len();
         same_length("bytes of the payload", n.saturating_mul(each), payload.len())?;
         let held = (n * size_of::<usize>()) as u64;
-        let left = self.choices.memory_limit.map(|limit| {
-            let hint = "payloads of other than 4, 8 or 16 bytes are moved by their indices";
-            let refused = Error::Memory { bound: Bound::Limit, needed: held, available: limit, hint };
-            limit.checked_sub(held).ok_or(refused)
-        });
-        let sorter = Sorter {
-            choices: SorterBuilder { memory_limit: left.transpose()?, ..self.choices.clone() },
-            pool: self.pool.clone(),
-        };
+        let hint = "payloads of other than 4, 8 or 16 bytes are moved by their indices";
+        let sorter = self.holding_for(hint, held)?;
         let mut indices: Vec<usize> = scratch::reserve(n)?;
         indices.extend(0..n);
         let sorted = sort(&sorter, keys, &mut indices);

@@ -1,5 +1,6 @@
 //! How a [`Sorter`] runs a plan on GPUs. Without the feature `gpu`, `no_gpus.rs` replaces this file.
 
+use std::iter;
 use std::sync::Arc;
 
 use sortie_device::rates::Rates;
@@ -8,20 +9,29 @@ use super::auto;
 use super::{Sorter, SorterBuilder, machine_without_gpu};
 use crate::compose;
 use crate::compose::array::Chosen;
+use crate::compose::segments::OfSegments;
 use crate::compose::sorts::GpuSorts;
 use crate::compose::tuning::DEFAULT_SHARE;
 use crate::gpu::{self, Allowed, Gpu, HostArray};
 use crate::key::Code;
-use crate::plan::{self, GpuWay, Machine, MachineGpu, Plan, Route};
+use crate::plan::{self, CpuWay, GpuWay, Machine, MachineGpu, Plan, Route};
 use crate::rates::share;
 use crate::request::{Budget, KeyForm, Request};
 use crate::{Bound, Engine, Error, Index, Report, Segments, cpu, scratch};
 
-/// The GPUs of a plan, and what they may take.
+/// What carries out a plan: GPUs, the CPU, or the CPU if a GPU fails.
+pub struct Planned {
+    pub on_gpus: Option<OnGpus>,
+    pub on_cpu: Option<CpuWay>,
+}
+
+/// The GPUs of a plan, its ways, and what they may take.
 pub struct OnGpus {
     pub gpus: Vec<Arc<Gpu>>,
-    share: f64,
+    ways: Vec<GpuWay>,
     pub budget: Budget,
+    /// Bytes of indices on the host, as the plan counts them.
+    held: u64,
     /// Whether the CPU sorts if a GPU fails.
     has_second_try: bool,
 }
@@ -85,35 +95,43 @@ impl Gpu {
     }
 }
 
-impl OnGpus {
-    /// The GPUs that will sort. `None` if the plan uses the CPU, or if the GPU of the plan is not available.
-    pub fn planned(request: &Request) -> Result<Option<OnGpus>, Error> {
-        // To make a plan, the CPU is asked for its vector instructions, which takes as long as a small sort.
-        match machine(request, |_| None)? {
-            Some(machine) => OnGpus::of(&plan::plan(request, &machine)?, request),
-            None => plan::check(request).map(|()| None),
+/// What carries out the plan of a request. A GPU of the plan that is not available is left out if the CPU can sort.
+pub(super) fn planned(request: &Request) -> Result<Planned, Error> {
+    // To make a plan, the CPU is asked for its vector instructions, which takes as long as a small sort.
+    let Some(machine) = machine(request, |_| None)? else {
+        plan::check(request)?;
+        return Ok(Planned { on_gpus: None, on_cpu: Some(CpuWay::of(request)) });
+    };
+    let Plan { route, alternatives, .. } = plan::plan(request, &machine)?;
+    let (mut on_cpu, mut ordinals, mut ways) = (None, Vec::new(), Vec::new());
+    for route in iter::once(route).chain(alternatives) {
+        match route {
+            Route::Cpu(way) => on_cpu = Some(way),
+            Route::Gpu(ordinal, way) => {
+                ways.push(way);
+                if ordinals.is_empty() {
+                    ordinals.push(ordinal);
+                }
+            }
+            // The first of them is that of the other routes.
+            Route::Gpus(devices) => {
+                ways.push(GpuWay::Chunks);
+                ordinals = devices.numbers().collect();
+            }
         }
     }
+    let has_second_try = on_cpu.is_some();
+    let gpus = match has_second_try {
+        true if ways.is_empty() => Vec::new(),
+        true => auto::gpu().into_iter().collect(),
+        false => ordinals.into_iter().map(Gpu::cuda).collect::<Result<_, _>>()?,
+    };
+    let (budget, held) = (request.budget, request.held_for_device());
+    let on_gpus = (!gpus.is_empty()).then_some(OnGpus { gpus, ways, budget, held, has_second_try });
+    Ok(Planned { on_gpus, on_cpu })
+}
 
-    fn of(plan: &Plan, request: &Request) -> Result<Option<OnGpus>, Error> {
-        let has_second_try = request.engine == Engine::Auto;
-        let gpus = match plan.route {
-            Route::Cpu(_) => return Ok(None),
-            Route::Gpu(..) if has_second_try => match auto::gpu() {
-                Some(gpu) => vec![gpu],
-                None => return Ok(None),
-            },
-            Route::Gpu(ordinal, _) => match request.engine {
-                // An array that does not fit on the first GPU after all is sorted by all of them.
-                Engine::CudaDevices(devices) => devices.numbers().map(Gpu::cuda).collect::<Result<_, _>>()?,
-                _ => vec![Gpu::cuda(ordinal)?],
-            },
-            Route::Gpus(devices) => devices.numbers().map(Gpu::cuda).collect::<Result<_, _>>()?,
-        };
-        let share = if let Route::Gpu(_, GpuWay::WithCpu(share)) = plan.route { share } else { 1.0 };
-        Ok(Some(OnGpus { gpus, share, budget: request.budget, has_second_try }))
-    }
-
+impl OnGpus {
     /// Records a sort that failed and that the CPU will try again. A device that failed is not used again.
     pub fn abandon(&self, error: &Error) {
         if !matches!(error, Error::Memory { .. }) {
@@ -135,19 +153,21 @@ impl OnGpus {
         }
     }
 
-    /// Room for indices as they come from a GPU, and its size in bytes, if the limit allows it.
-    fn hold_indices(&self, n: usize) -> Result<(u64, Vec<u32>), Error> {
-        let hint = "a GPU writes indices of 32 bits; use the CPU engine";
-        let held = self.check_held((size_of::<u32>() * n) as u64, hint)?;
+    /// Room for indices as they come from a GPU, if the limit allows it.
+    fn hold_indices(&self, n: usize) -> Result<Vec<u32>, Error> {
+        self.check_held(self.held, "a GPU writes indices of 32 bits; use the CPU engine")?;
         let mut indices = scratch::reserve(n)?;
         indices.resize(n, 0);
-        Ok((held, indices))
+        Ok(indices)
     }
 
-    /// Bytes of the indices that move payloads of other sizes, if the limit allows them.
-    fn hold_payload_indices(&self, n: usize) -> Result<u64, Error> {
+    /// The indices that move payloads of other sizes, if the limit allows them.
+    fn hold_payload_indices(&self, n: usize) -> Result<Vec<usize>, Error> {
         let hint = "payloads of other than 4, 8 or 16 bytes are moved by their indices; use the CPU engine";
-        self.check_held((size_of::<usize>() * n) as u64, hint)
+        self.check_held(self.held, hint)?;
+        let mut indices = scratch::reserve(n)?;
+        indices.extend(0..n);
+        Ok(indices)
     }
 }
 
@@ -194,17 +214,13 @@ impl Sorter {
         code: Code,
         held: u64,
     ) -> Result<Report, Error> {
-        let chosen = self.chosen(on);
+        let SorterBuilder { algorithm, order, .. } = self.choices;
+        let chosen = Chosen { algorithm, order, ways: &on.ways };
         let mut report = self.in_pool(on.budget.threads, |threads| {
             B::sort_array(&on.gpus, array, code, chosen, on.allowed(threads, held))
         })?;
         report.scratch_peak += held;
         Ok(report)
-    }
-
-    fn chosen(&self, on: &OnGpus) -> Chosen {
-        let SorterBuilder { algorithm, order, .. } = self.choices;
-        Chosen { algorithm, order, gpu_share: on.share, as_a_whole: on.has_second_try }
     }
 
     /// Sorts keys with a payload of any size.
@@ -221,11 +237,9 @@ impl Sorter {
             let array = HostArray::Sorted { keys, payload: Some((moved, stable)) };
             return self.array_on_gpus(on, array, code, 0);
         }
-        let held = on.hold_payload_indices(keys.len())?;
-        let mut indices: Vec<usize> = scratch::reserve(keys.len())?;
-        indices.extend(0..keys.len());
+        let mut indices = on.hold_payload_indices(keys.len())?;
         let moved = gpu::HostPayload::of_pod(&mut indices).map(|moved| (moved, stable));
-        let report = self.array_on_gpus(on, HostArray::Sorted { keys, payload: moved }, code, held)?;
+        let report = self.array_on_gpus(on, HostArray::Sorted { keys, payload: moved }, code, on.held)?;
         cpu::permute(payload, &mut indices);
         Ok(report)
     }
@@ -238,9 +252,9 @@ impl Sorter {
         indices: &mut [I],
         code: Code,
     ) -> Result<Report, Error> {
-        let (held, mut found) = on.hold_indices(keys.len())?;
+        let mut found = on.hold_indices(keys.len())?;
         let array = HostArray::Argsorted { keys, indices: &mut found };
-        let report = self.array_on_gpus(on, array, code, held)?;
+        let report = self.array_on_gpus(on, array, code, on.held)?;
         widen(indices, &found);
         Ok(report)
     }
@@ -254,9 +268,9 @@ impl Sorter {
         segments: Segments<'_>,
         code: Code,
     ) -> Result<Report, Error> {
-        let (held, mut found) = on.hold_indices(keys.len())?;
+        let mut found = on.hold_indices(keys.len())?;
         let array = HostArray::Argsorted { keys, indices: &mut found };
-        let report = self.segments_on_gpu(on, array, segments, code, held)?;
+        let report = self.segments_on_gpu(on, array, segments, code, on.held)?;
         // Indices that belong to no segment stay.
         let within = match segments {
             Segments::Length(_) => 0..keys.len(),
@@ -287,7 +301,7 @@ impl Sorter {
         code: Code,
         held: u64,
     ) -> Result<Report, Error> {
-        let chosen = self.chosen(on);
+        let chosen = OfSegments { order: self.choices.order, long_as_arrays: !on.has_second_try };
         let mut report = self.in_pool(on.budget.threads, |threads| {
             B::sort_segments_on_gpu(&on.gpus[0], array, segments, code, chosen, on.allowed(threads, held))
         })?;
@@ -309,11 +323,10 @@ impl Sorter {
             let array = HostArray::Sorted { keys, payload: Some((moved, true)) };
             return self.segments_on_gpu(on, array, segments, code, 0);
         }
-        let held = on.hold_payload_indices(keys.len())?;
-        let mut indices: Vec<usize> = (0..keys.len()).collect();
+        let mut indices = on.hold_payload_indices(keys.len())?;
         let moved = gpu::HostPayload::of_pod(&mut indices).map(|moved| (moved, true));
-        let result =
-            self.segments_on_gpu(on, HostArray::Sorted { keys, payload: moved }, segments, code, held);
+        let array = HostArray::Sorted { keys, payload: moved };
+        let result = self.segments_on_gpu(on, array, segments, code, on.held);
         // Even after a failure: the keys that were sorted until then have their indices.
         cpu::permute(payload, &mut indices);
         result
@@ -361,14 +374,9 @@ impl Sorter {
                 allowed,
             )
         });
-        sorted.map(|report| Report { scratch_peak: report.scratch_peak + held, ..report }).map_err(|error| {
-            match error {
-                Error::Memory { bound: Bound::Limit, needed, hint, .. } => {
-                    Error::Memory { bound: Bound::Limit, needed: needed + held, available: limit, hint }
-                }
-                other => other,
-            }
-        })
+        sorted
+            .map(|report| Report { scratch_peak: report.scratch_peak + held, ..report })
+            .map_err(|error| error.of_limit(limit, held))
     }
 }
 

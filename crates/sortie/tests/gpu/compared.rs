@@ -16,7 +16,7 @@ const MANY: usize = 20_000;
 fn sorted<K: Key + Pod>(keys: &[K], order: Order) -> (Vec<K>, Vec<u32>) {
     let mut indices: Vec<u32> = (0..keys.len() as u32).collect();
     indices.sort_by(|&a, &b| keys[a as usize].compare(&keys[b as usize], order));
-    (indices.iter().map(|&place| keys[place as usize]).collect(), indices)
+    (indices.iter().map(|&index| keys[index as usize]).collect(), indices)
 }
 
 fn bits<K: Pod>(keys: &[K]) -> &[u8] {

@@ -105,8 +105,8 @@ fn compare_stable<K: Key + Pod>(
         bytemuck::cast_slice::<K, u8>(&sorted) == bytemuck::cast_slice::<K, u8>(&expected),
         "{what}: keys"
     );
-    let right = found.chunks(words).zip(&indices).all(|(moved, &place)| {
-        moved.iter().enumerate().all(|(w, &word)| word as usize == place as usize * words + w)
+    let right = found.chunks(words).zip(&indices).all(|(moved, &index)| {
+        moved.iter().enumerate().all(|(w, &word)| word as usize == index as usize * words + w)
     });
     assert!(right, "{what}: payload");
 }
@@ -125,7 +125,7 @@ fn compare_pairs<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what
     let payload: Vec<u32> = (0..n as u32).map(|i| i.wrapping_mul(0x9E37_79B9) >> 28).collect();
     let mut pairs: Vec<(Vec<u8>, u32)> = indices
         .iter()
-        .map(|&place| (bytemuck::bytes_of(&keys[place as usize]).to_vec(), payload[place as usize]))
+        .map(|&index| (bytemuck::bytes_of(&keys[index as usize]).to_vec(), payload[index as usize]))
         .collect();
     let (sorted, found) = sorted_pairs(gpu, keys, &payload, (1, 0), false, order);
     assert!(bytemuck::cast_slice::<K, u8>(&sorted) == expected, "{what}: keys, unstable");
@@ -154,7 +154,7 @@ fn compare_pairs<K: Key + Pod + Debug>(gpu: &Gpu, keys: &[K], order: Order, what
     let mut wide = vec![0; n];
     stream.copy_out(&mut wide, found.view()).unwrap();
     assert!(
-        wide.iter().zip(&indices).all(|(&wide, &place)| wide == u64::from(place)),
+        wide.iter().zip(&indices).all(|(&wide, &index)| wide == u64::from(index)),
         "{what}: indices of 64 bits"
     );
     stream.copy_out(&mut untouched, buffer.view()).unwrap();
@@ -283,7 +283,7 @@ fn payloads_of_any_size() {
             let (sorted, found) = sorted_pairs(gpu, &keys, &payload, (3, 1), false, Order::default());
             assert!(sorted == expected, "{n} unstable");
             assert!(
-                found.chunks(3).zip(indices).all(|(row, place)| row[0] == 3 * place && row[2] == row[0] + 2)
+                found.chunks(3).zip(indices).all(|(row, index)| row[0] == 3 * index && row[2] == row[0] + 2)
             );
         }
     });

@@ -44,18 +44,18 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("one array of f32 with u32", |gpu| one_array::<f32>(gpu, 1 << 23, OneArray::Pairs)),
     ("one array of u32 with 16 bytes", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::WidePairs)),
     ("one array of f32 with u32, unstable", |gpu| one_array::<f32>(gpu, 1 << 23, OneArray::UnstablePairs)),
-    ("indices of one array of u32", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::Places)),
+    ("indices of one array of u32", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::Indices)),
     ("one array of f32 with u32, by passes", |gpu| one_array::<f32>(gpu, 1 << 20, OneArray::Pairs)),
     ("one array of u32 with 16 bytes, by passes", |gpu| one_array::<u32>(gpu, 1 << 20, OneArray::WidePairs)),
-    ("indices of one array of u32, by passes", |gpu| one_array::<u32>(gpu, 1 << 20, OneArray::Places)),
+    ("indices of one array of u32, by passes", |gpu| one_array::<u32>(gpu, 1 << 20, OneArray::Indices)),
     ("one array of 2^31 u32 with u32", |gpu| one_array::<u32>(gpu, 1 << 31, OneArray::Pairs)),
     ("one array of u64 with u32", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::Pairs)),
     ("one array of u64 with 16 bytes", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::WidePairs)),
     ("indices of 64 bits of one array of u32", |gpu| one_array::<u32>(gpu, 1 << 23, OneArray::WidePlaces)),
     ("canonical floats", canonical_floats),
-    ("indices of one array of u64", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::Places)),
+    ("indices of one array of u64", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::Indices)),
     ("one array of f32 with u32, by a block", |gpu| one_array::<f32>(gpu, 1 << 14, OneArray::Pairs)),
-    ("indices of one array of f32, by a block", |gpu| one_array::<f32>(gpu, 1 << 12, OneArray::Places)),
+    ("indices of one array of f32, by a block", |gpu| one_array::<f32>(gpu, 1 << 12, OneArray::Indices)),
     ("u32 on several devices", on_several::<u32>),
     ("f32 on several devices", on_several::<f32>),
     ("u64 on several devices", on_several::<u64>),
@@ -63,7 +63,7 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("u32, by comparison", by_comparison::<u32>),
     ("u64, by comparison", by_comparison::<u64>),
     ("64 bytes, by comparison", by_comparison::<[u8; 64]>),
-    ("indices of u64, by comparison", places_by_comparison::<u64>),
+    ("indices of u64, by comparison", indices_by_comparison::<u64>),
     ("u32, bitonic", bitonic::<u32>),
     ("f32, bitonic", bitonic::<f32>),
     ("u64, bitonic", bitonic::<u64>),
@@ -117,7 +117,7 @@ const KNOWN: &[Known] = &[
         ],
     },
     Known {
-        reason: "at most ten registers a thread, stored and loaded: a key of 64 bits takes two, beside its item and place",
+        reason: "at most ten registers a thread, stored and loaded: a key of 64 bits takes two, beside its item and index",
         programs: &[
             ("sort_segments-8-Integers-0-0-LISTED-1024-12-8-1", &[("sm_80", 24), ("sm_90", 80)]),
             ("sort_segments-8-Integers-0-0-LISTED-64-12-8-1", &[("sm_90", 80)]),
@@ -335,7 +335,7 @@ enum OneArray {
     Pairs,
     WidePairs,
     UnstablePairs,
-    Places,
+    Indices,
     WidePlaces,
 }
 
@@ -353,7 +353,7 @@ fn one_array<K: Key + Pod>(gpu: &Gpu, n: usize, work: OneArray) -> Result<(), Er
             OneArray::Pairs => gpu.sort_pairs(&stream, keys, moved, order)?,
             OneArray::WidePairs => gpu.sort_pairs(&stream, keys, wide.view(), order)?,
             OneArray::UnstablePairs => gpu.sort_pairs_unstable(&stream, keys, moved, order)?,
-            OneArray::Places => gpu.argsort(&stream, keys, moved, order)?,
+            OneArray::Indices => gpu.argsort(&stream, keys, moved, order)?,
             OneArray::WidePlaces => {
                 gpu.argsort(&stream, keys, wide.view().cast::<u64>().range(0..n), order)?
             }
@@ -406,7 +406,7 @@ fn by_comparison<K: Compared>(gpu: &Gpu) -> Result<(), Error> {
 }
 
 /// The same for their indices.
-fn places_by_comparison<K: Compared>(gpu: &Gpu) -> Result<(), Error> {
+fn indices_by_comparison<K: Compared>(gpu: &Gpu) -> Result<(), Error> {
     let stream = gpu.device().stream()?;
     let keys = gpu.device().alloc::<K>(1 << 20)?;
     let indices = gpu.device().alloc::<u32>(1 << 20)?;

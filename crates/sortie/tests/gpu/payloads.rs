@@ -91,8 +91,8 @@ fn compare<K: Key + Pod + Debug, V: Pod + Send>(
     sorter.sort_pairs_segments(&mut sorted, &mut moved, cut.here()).unwrap();
     let mut indices = vec![u32::MAX; keys.len()];
     for range in cut.host.windows(2) {
-        for (place, slot) in indices[range[0]..range[1]].iter_mut().enumerate() {
-            *slot = place as u32;
+        for (index, slot) in indices[range[0]..range[1]].iter_mut().enumerate() {
+            *slot = index as u32;
         }
     }
     sorter.sort_pairs_segments(&mut keys.to_vec(), &mut indices, cut.here()).unwrap();

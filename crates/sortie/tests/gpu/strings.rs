@@ -22,7 +22,7 @@ pub fn compare(gpu: &Gpu, strings: &[Vec<u8>], what: &str) {
     bytes.extend(b"after");
     for descending in [false, true] {
         let mut expected: Vec<u32> = (0..strings.len() as u32).collect();
-        let string = |place: &u32| &strings[*place as usize];
+        let string = |index: &u32| &strings[*index as usize];
         match descending {
             false => expected.sort_by(|a, b| string(a).cmp(string(b))),
             true => expected.sort_by(|a, b| string(b).cmp(string(a))),
@@ -206,7 +206,7 @@ fn strings_are_gathered() {
             let count = strings.len();
             let mut indices: Vec<u32> = (0..count as u32).collect();
             fastrand::Rng::with_seed(4).shuffle(&mut indices);
-            let expected: Vec<&[u8]> = indices.iter().map(|&place| &strings[place as usize][..]).collect();
+            let expected: Vec<&[u8]> = indices.iter().map(|&index| &strings[index as usize][..]).collect();
             let ends = strings.iter().scan(2, |end, string| {
                 *end += string.len() as u64;
                 Some(*end)
@@ -258,7 +258,7 @@ fn views_are_gathered() {
                 let (mut before, mut found) = (vec![0; n], vec![0; n]);
                 stream.copy_out(&mut before, views).unwrap();
                 stream.copy_out(&mut found, to.view()).unwrap();
-                assert!(indices.iter().map(|&place| before[place as usize]).eq(found), "{n} views");
+                assert!(indices.iter().map(|&index| before[index as usize]).eq(found), "{n} views");
             });
         }
     });
@@ -296,8 +296,8 @@ fn beginnings_are_sorted_and_their_ties_told() {
         ] {
             let n = strings.len();
             for depth in [1, 3, of_paper, 14, 39, 100] {
-                let beginning = |place: u32| {
-                    let string = &strings[place as usize];
+                let beginning = |index: u32| {
+                    let string = &strings[index as usize];
                     &string[..depth.min(string.len())]
                 };
                 for descending in [false, true] {
@@ -332,7 +332,7 @@ fn sent_strings_are_sorted_either_way() {
     on_each(|gpu| {
         let strings = random(4000, b"abcdefghijklmnopqrstuvwxyz", 20, 1);
         let mut expected: Vec<u32> = (0..4000).collect();
-        expected.sort_by_key(|&place| &strings[place as usize]);
+        expected.sort_by_key(|&index| &strings[index as usize]);
         for sent in [Sent::Whole, Sent::Cut] {
             let mut indices = vec![0; 4000];
             argsort_sent_strings(gpu, &strings, sent, &mut indices).unwrap();
@@ -354,7 +354,7 @@ fn one_string_is_not_read_beyond_its_ends() {
             });
             let offsets: Vec<usize> = std::iter::once(0).chain(ends).collect();
             let mut expected: Vec<u32> = (0..strings.len() as u32).collect();
-            expected.sort_by_key(|&place| strings[place as usize]);
+            expected.sort_by_key(|&index| strings[index as usize]);
             let found = argsort(gpu, strings.concat().as_bytes(), &offsets, true, Order::default()).unwrap();
             assert_eq!(found, expected, "{strings:?}");
         }

@@ -35,7 +35,7 @@ const CALLS: &[Call] = &[
     ("argsort", |sorter| {
         let (keys, mut indices) = (shuffled(N), vec![7u32; N as usize]);
         let result = sorter.argsort(&keys, &mut indices);
-        (result, indices.iter().all(|&place| place == 7))
+        (result, indices.iter().all(|&index| index == 7))
     }),
     ("sort_segments", |sorter| {
         let mut keys = shuffled(N);
@@ -87,7 +87,7 @@ const CALLS: &[Call] = &[
         let strings: Vec<String> = shuffled(N).iter().map(u32::to_string).collect();
         let mut indices = vec![7u32; strings.len()];
         let result = sorter.argsort_strings(&strings, &mut indices);
-        (result, indices.iter().all(|&place| place == 7))
+        (result, indices.iter().all(|&index| index == 7))
     }),
     ("sort_strings_with_lcps", |sorter| {
         let strings = || shuffled(N).iter().map(u32::to_string).collect::<Vec<_>>();
@@ -99,7 +99,7 @@ const CALLS: &[Call] = &[
         let strings: Vec<String> = shuffled(N).iter().map(u32::to_string).collect();
         let (mut indices, mut lcps) = (vec![7u32; strings.len()], vec![77u64; strings.len()]);
         let result = sorter.argsort_strings_with_lcps(&strings, &mut indices, &mut lcps);
-        (result, indices.iter().all(|&place| place == 7) && lcps.iter().all(|&lcp| lcp == 77))
+        (result, indices.iter().all(|&index| index == 7) && lcps.iter().all(|&lcp| lcp == 77))
     }),
     ("sort_string_array", |sorter| {
         let array =

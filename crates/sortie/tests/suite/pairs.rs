@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use crate::patterns::{PATTERNS, numbers};
 use crate::subject::{ALGORITHMS, PARALLEL, SEQUENTIAL, Subject, UNSTABLE};
-use crate::values::{Value, for_each_key, indices, keys, places_by};
+use crate::values::{Value, for_each_key, indices, indices_by, keys};
 use crate::{edge_sizes, small_sizes};
 
 /// A payload made from its original index.
@@ -40,9 +40,9 @@ fn check<K: Value, V: Payload>(subject: &Subject, keys: Vec<K>, what: &str) {
     let expected = indices(&keys, subject.order);
     let (mut sorted, mut payload) = (keys.clone(), (0..keys.len()).map(V::from_usize).collect::<Vec<V>>());
     subject.sort_pairs(&mut sorted, &mut payload);
-    for (i, &place) in expected.iter().enumerate() {
-        assert!(sorted[i].plain(&keys[place], subject.order).is_eq(), "{}: key {i}", context());
-        assert_eq!(payload[i], V::from_usize(place), "{}: payload {i}", context());
+    for (i, &index) in expected.iter().enumerate() {
+        assert!(sorted[i].plain(&keys[index], subject.order).is_eq(), "{}: key {i}", context());
+        assert_eq!(payload[i], V::from_usize(index), "{}: payload {i}", context());
     }
 }
 
@@ -57,9 +57,9 @@ fn check_unstable<K: Value>(subject: &Subject, keys: Vec<K>, what: &str) {
     let context = || format!("{} of {} {}, {what}", subject.name, keys.len(), std::any::type_name::<K>());
     let in_order = |sorted: &[K], from: &[usize]| {
         let mut seen = vec![false; keys.len()];
-        for (key, &place) in sorted.iter().zip(from) {
-            assert!(!std::mem::replace(&mut seen[place], true), "{}: {place} twice", context());
-            assert!(key.plain(&keys[place], subject.order).is_eq(), "{}: key and payload parted", context());
+        for (key, &index) in sorted.iter().zip(from) {
+            assert!(!std::mem::replace(&mut seen[index], true), "{}: {index} twice", context());
+            assert!(key.plain(&keys[index], subject.order).is_eq(), "{}: key and payload parted", context());
         }
         assert!(sorted.is_sorted_by(|a, b| a.plain(b, subject.order).is_le()), "{}", context());
     };
@@ -67,7 +67,7 @@ fn check_unstable<K: Value>(subject: &Subject, keys: Vec<K>, what: &str) {
     subject.sort_pairs(&mut sorted, &mut payload);
     in_order(&sorted, &payload);
     let indices = subject.argsort::<K, u32>(&keys);
-    let sorted: Vec<K> = indices.iter().map(|&place| keys[place].clone()).collect();
+    let sorted: Vec<K> = indices.iter().map(|&index| keys[index].clone()).collect();
     in_order(&sorted, &indices);
 }
 
@@ -146,7 +146,7 @@ fn argsort_of_every_kind_of_key() {
 }
 
 #[test]
-fn places_of_every_width() {
+fn indices_of_every_width() {
     let keys = keys::<u64>(&numbers(&PATTERNS[0], 3000, 64));
     for subject in SEQUENTIAL.iter() {
         let expected = indices(&keys, subject.order);
@@ -217,8 +217,8 @@ fn elements_by_any_ordered_key_or_comparison() {
             let (mut cached, mut compared) = (expected.clone(), expected.clone());
             let compare = |a: usize, b: usize| expected[a].0.cmp(&expected[b].0);
             let indices =
-                places_by(n, &|a, b| if subject.order.descending { compare(b, a) } else { compare(a, b) });
-            expected = indices.into_iter().map(|place| expected[place]).collect();
+                indices_by(n, &|a, b| if subject.order.descending { compare(b, a) } else { compare(a, b) });
+            expected = indices.into_iter().map(|index| expected[index]).collect();
             subject.sort_by_cached_key(&mut cached, |element| Own(vec![element.0]));
             assert!(cached == expected, "cached key, {}, {n}, {}", subject.name, pattern.0);
             subject.sort_by(&mut compared, |a, b| a.0.cmp(&b.0));

@@ -24,7 +24,7 @@ impl Ask {
         ((i as u128 * (u128::from(self.max()) + 1)) / of.max(1) as u128) as u64
     }
 
-    fn place(&mut self) -> usize {
+    fn position(&mut self) -> usize {
         self.rng.usize(0..self.n.max(1))
     }
 
@@ -70,7 +70,7 @@ pub const PATTERNS: &[Pattern] = &[
     ("almost sorted", |a| {
         let mut numbers = sorted(a);
         for _ in 0..a.n.isqrt() {
-            let (i, j) = (a.place(), a.place());
+            let (i, j) = (a.position(), a.position());
             numbers.swap(i, j);
         }
         numbers
@@ -116,7 +116,7 @@ fn sorted(a: &mut Ask) -> Vec<u64> {
 }
 
 fn all_but_one(a: &mut Ask, most: u64, one: u64) -> Vec<u64> {
-    let at = a.place();
+    let at = a.position();
     a.each(|a, i| a.max() & if i == at { one } else { most })
 }
 

@@ -15,7 +15,7 @@ fn check<K: Value>(subject: &Subject, keys: Vec<K>, segments: Segments, what: &s
     let mut expected: Vec<usize> = (0..keys.len()).collect();
     let mut sort = |from: usize, to: usize| {
         let indices = indices(&keys[from..to], subject.order);
-        expected[from..to].iter_mut().zip(indices).for_each(|(expected, place)| *expected = from + place);
+        expected[from..to].iter_mut().zip(indices).for_each(|(expected, index)| *expected = from + index);
     };
     let ranges: Vec<(usize, usize)> = match segments {
         Segments::Length(length) => {
@@ -28,8 +28,8 @@ fn check<K: Value>(subject: &Subject, keys: Vec<K>, segments: Segments, what: &s
         let (mut sorted, mut payload) = (keys.clone(), (0..keys.len()).collect::<Vec<_>>());
         subject.sort_pairs_segments(&mut sorted, &mut payload, segments);
         assert!(payload == expected, "{}: payload", context());
-        for (i, (found, &place)) in sorted.iter().zip(&expected).enumerate() {
-            assert!(found.plain(&keys[place], subject.order).is_eq(), "{}: {found:?} at {i}", context());
+        for (i, (found, &index)) in sorted.iter().zip(&expected).enumerate() {
+            assert!(found.plain(&keys[index], subject.order).is_eq(), "{}: {found:?} at {i}", context());
         }
         let found = subject.argsort_segments::<K, u32>(&keys, segments);
         for (from, to) in ranges {
@@ -39,8 +39,8 @@ fn check<K: Value>(subject: &Subject, keys: Vec<K>, segments: Segments, what: &s
     }
     let mut sorted = keys.clone();
     subject.sort_segments(&mut sorted, segments);
-    for (i, (found, &place)) in sorted.iter().zip(&expected).enumerate() {
-        assert!(found.plain(&keys[place], subject.order).is_eq(), "{}: {found:?} at {i}", context());
+    for (i, (found, &index)) in sorted.iter().zip(&expected).enumerate() {
+        assert!(found.plain(&keys[index], subject.order).is_eq(), "{}: {found:?} at {i}", context());
     }
 }
 

@@ -4,7 +4,7 @@ use fastrand::Rng;
 use sortie::{Algorithm, Index, Order, Sorter};
 
 use crate::subject::{PARALLEL, SEQUENTIAL, Subject};
-use crate::values::places_by;
+use crate::values::indices_by;
 
 type Shape = (&'static str, fn(usize, &mut Rng) -> Vec<Vec<u8>>);
 
@@ -81,7 +81,7 @@ const SHAPES: &[Shape] = &[
         })
     }),
     ("beginnings of one long string", |n, rng| each(n, rng, |rng, _| vec![b'n'; rng.usize(0..2_000)])),
-    ("leaving one long string at any place, to either side", |n, rng| {
+    ("leaving one long string at any position, to either side", |n, rng| {
         each(n, rng, |rng, _| {
             let mut string = vec![b'm'; rng.usize(0..1_000)];
             let k = rng.usize(0..3);
@@ -96,7 +96,7 @@ const SHAPES: &[Shape] = &[
 
 /// The indices of the strings in order by std's stable sort.
 fn expected_places(strings: &[Vec<u8>], subject: &Subject) -> Vec<usize> {
-    places_by(strings.len(), &|i, j| {
+    indices_by(strings.len(), &|i, j| {
         let ordering = strings[i].cmp(&strings[j]);
         if subject.order.descending { ordering.reverse() } else { ordering }
     })
@@ -121,7 +121,7 @@ impl AsRef<[u8]> for Numbered<'_> {
 fn check(subject: &Subject, strings: &[Vec<u8>], what: &str) {
     let context = |how| format!("{how}, {} of {} strings, {what}", subject.name, strings.len());
     let indices = expected_places(strings, subject);
-    let expected: Vec<&[u8]> = indices.iter().map(|&place| &strings[place][..]).collect();
+    let expected: Vec<&[u8]> = indices.iter().map(|&index| &strings[index][..]).collect();
 
     let mut numbered: Vec<Numbered> = strings.iter().enumerate().map(|(i, s)| Numbered(i, s)).collect();
     subject.sort_strings(&mut numbered);
@@ -246,7 +246,7 @@ fn check_lcps(subject: &Subject, strings: &[Vec<u8>], what: &str) {
     assert!(sorted == expected && lcps == shared, "{context}");
     let (indices, lcps) = subject.argsort_strings_with_lcps::<_, u32>(strings);
     assert!(
-        indices.iter().map(|&place| &strings[place]).eq(&expected) && lcps == shared,
+        indices.iter().map(|&index| &strings[index]).eq(&expected) && lcps == shared,
         "indices, {context}"
     );
 }
@@ -327,7 +327,7 @@ fn ten_million_equal_strings() {
     let mut indices = vec![0u32; strings.len()];
     let sorter = Sorter::builder().threads(2).build().unwrap();
     sorter.argsort_strings(&strings, &mut indices).unwrap();
-    assert!(indices[..9_999_999].iter().zip(1..).all(|(&place, i)| place == i) && indices[9_999_999] == 0);
+    assert!(indices[..9_999_999].iter().zip(1..).all(|(&index, i)| index == i) && indices[9_999_999] == 0);
     sorter.sort_strings(&mut strings).unwrap();
     assert_eq!(strings[9_999_999], b"z");
 }

@@ -146,7 +146,7 @@ pub fn keys<K: Value>(numbers: &[u64]) -> Vec<K> {
 }
 
 /// The indices of `0..n` in order by std's stable sort. Not generic: the sort is compiled once for all keys.
-pub fn places_by(n: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
+pub fn indices_by(n: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut indices: Vec<usize> = (0..n).collect();
     indices.sort_by(|&i, &j| compare(i, j));
     indices
@@ -154,7 +154,7 @@ pub fn places_by(n: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<us
 
 /// The indices of the keys in order.
 pub fn indices<K: Value>(keys: &[K], order: Order) -> Vec<usize> {
-    places_by(keys.len(), &|i, j| keys[i].plain(&keys[j], order))
+    indices_by(keys.len(), &|i, j| keys[i].plain(&keys[j], order))
 }
 
 /// Calls a generic function once for each type of key: those of fixed width, all others, or a few of both.

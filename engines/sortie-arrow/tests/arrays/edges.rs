@@ -291,22 +291,22 @@ fn a_sorter_has_the_functions_as_methods() {
                 let first = column(&data_type, &cells, options);
                 let (array, options) = (&first.values, first.options);
                 let indices = expected(array, options.unwrap(), None);
-                assert_eq!(&sorter.sort(array, options).unwrap(), &taken(array, &indices));
-                let limited = sorter.sort_limit(array, options, Some(9)).unwrap();
+                assert_eq!(&sorter.sort(array, options).unwrap().0, &taken(array, &indices));
+                let limited = sorter.sort_limit(array, options, Some(9)).unwrap().0;
                 assert_eq!(&limited, &taken(array, &indices[..9]));
-                let found = sorter.sort_to_indices(array, options, Some(900)).unwrap();
+                let found = sorter.sort_to_indices(array, options, Some(900)).unwrap().0;
                 assert_eq!(found.values().to_vec(), indices[..900]);
-                let ranks = sorter.rank(array, options).unwrap();
+                let ranks = sorter.rank(array, options).unwrap().0;
                 assert_eq!(ranks, sortie_arrow::rank(array, options).unwrap());
 
                 let columns = [first.clone(), by(UInt32Array::from_iter_values((0..5000).rev()))];
                 let indices = tables::expected(&columns, Some(70));
-                let found = sorter.lexsort_to_indices(&columns, Some(70)).unwrap();
+                let found = sorter.lexsort_to_indices(&columns, Some(70)).unwrap().0;
                 assert_eq!(found.values().to_vec(), indices);
-                let sorted = sorter.lexsort(&columns, Some(70)).unwrap();
+                let sorted = sorter.lexsort(&columns, Some(70)).unwrap().0;
                 assert_eq!(&sorted[1], &taken(&columns[1].values, &indices));
                 let batch = RecordBatch::try_from_iter([("first", array.clone())]).unwrap();
-                let sorted = sorter.sort_batch(&batch, &columns, Some(70)).unwrap();
+                let sorted = sorter.sort_batch(&batch, &columns, Some(70)).unwrap().0;
                 assert_eq!(sorted.column(0), &taken(array, &indices));
             }
         }

@@ -97,10 +97,10 @@ fn expected_ranks(array: &dyn Array, options: SortOptions) -> Vec<u32> {
     let compare = make_comparator(array, array, options).expect("all these types have an order");
     let order = expected(array, options, None);
     let mut ranks = vec![0; array.len()];
-    let mut place = 0;
+    let mut rank = 0;
     for equal in order.chunk_by(|&a, &b| compare(a as usize, b as usize).is_eq()) {
-        place += equal.len();
-        equal.iter().for_each(|&i| ranks[i as usize] = place as u32);
+        rank += equal.len();
+        equal.iter().for_each(|&i| ranks[i as usize] = rank as u32);
     }
     ranks
 }
@@ -145,7 +145,7 @@ fn threads_change_nothing() {
     for data_type in [DataType::Float64, DataType::Int16, DataType::Utf8, DataType::Utf8View] {
         let array = array(&data_type, &cells);
         let options = SortOptions { descending: true, nulls_first: false };
-        let indices = sorter.sort_to_indices(&array, Some(options), None).unwrap();
+        let (indices, _) = sorter.sort_to_indices(&array, Some(options), None).unwrap();
         assert!(indices.values().to_vec() == expected(&array, options, None), "{data_type}");
     }
 }
@@ -170,6 +170,33 @@ fn what_cannot_be_sorted_is_an_error() {
     let cells: Vec<Cell> = (0..10_000u16).map(|i| Some(i.wrapping_mul(40_503))).collect();
     let refused = sorter.sort_to_indices(&array(&DataType::Int64, &cells), None, None);
     assert!(matches!(refused, Err(arrow_schema::ArrowError::MemoryError(_))), "{refused:?}");
+}
+
+/// The limit counts what the caller holds, copies of keys, indices and the scratch of the sort. The report counts the same.
+#[test]
+fn a_limit_is_kept_and_reported() {
+    let cells: Vec<Cell> = (0..10_000u16).map(|i| Some(i.wrapping_mul(40_503))).collect();
+    let held = 1000;
+    let sorter = |limit: u64| {
+        sortie_arrow::ArrowSorter::new(sortie::Sorter::builder().threads(1).memory_limit(limit)).unwrap()
+    };
+    for (data_type, copy) in [(DataType::Int64, 0), (DataType::Float64, 8), (DataType::Utf8, 16)] {
+        let array = array(&data_type, &cells);
+        let sort = |limit| sorter(limit).holding(held).sort_to_indices(&array, None, None);
+        let (indices, report) = sort(1 << 40).unwrap();
+        assert_eq!(indices, sortie_arrow::sort_to_indices(&array, None, None).unwrap());
+        assert!(report.scratch_peak >= (held + cells.len() * (copy + 4)) as u64, "{data_type}: {report}");
+        assert!(report.phases.iter().any(|phase| phase.milliseconds > 0.0), "{data_type}: {report}");
+        let (_, within) = sort(report.scratch_peak).unwrap();
+        assert!(within.scratch_peak <= report.scratch_peak, "{data_type}");
+        let refused = sort((held + cells.len() * (copy + 4)) as u64 - 1);
+        assert!(matches!(refused, Err(arrow_schema::ArrowError::MemoryError(_))), "{data_type}: {refused:?}");
+    }
+    // How long the rows of lists are is known only when they are made.
+    let item = std::sync::Arc::new(arrow_schema::Field::new_list_field(DataType::Int32, true));
+    let lists = array(&DataType::List(item), &cells);
+    let refused = sorter(1 << 40).sort(&lists, None).unwrap_err();
+    assert!(refused.to_string().contains("memory_limit cannot be kept"), "{refused}");
 }
 
 #[test]

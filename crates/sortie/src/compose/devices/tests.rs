@@ -214,7 +214,7 @@ fn check_pairs<K: Key + Pod, V: Pod>(gpus: &Gpus, keys: &[Vec<K>], payload: impl
     let mut expected = all.clone();
     Sorter::builder().threads(1).build().unwrap().sort(&mut expected).unwrap();
     assert!(as_bits(&sorted) == as_bits(&expected));
-    let named: Vec<K> = indices.iter().map(|&place| all[place as usize]).collect();
+    let named: Vec<K> = indices.iter().map(|&index| all[index as usize]).collect();
     assert!(as_bits(&named) == as_bits(&sorted), "payloads move with their keys");
     indices.sort_unstable();
     assert!(indices.iter().copied().eq(0..all.len() as u32), "each payload once");
@@ -225,10 +225,10 @@ fn payloads_move_with_their_keys() {
     for count in [2, 4] {
         let Some(gpus) = devices(count, options()) else { return };
         for each in [1, 10_000] {
-            check_pairs(&gpus, &shares(count, each, |_, random| random as u32), |place| place);
+            check_pairs(&gpus, &shares(count, each, |_, random| random as u32), |index| index);
             check_pairs(&gpus, &shares(count, each, |_, random| (random % 3) as u32), u64::from);
             check_pairs(&gpus, &shares(count, each, |_, random| random), u128::from);
-            check_pairs(&gpus, &shares(count, each, |_, random| random as u8), |place| place);
+            check_pairs(&gpus, &shares(count, each, |_, random| random as u8), |index| index);
         }
     }
 }

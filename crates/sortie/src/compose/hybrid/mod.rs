@@ -25,13 +25,17 @@ use std::mem::MaybeUninit;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use crate::compose::tuning::{HYBRID_STRETCH_LEAST, SHARE_SLACK};
+use sortie_device::Properties;
+
+use crate::compose::tuning::{BUCKETS_A_THREAD, HYBRID_STRETCH_LEAST, SHARE_SLACK};
 use crate::cpu::sorts::CpuSorts;
 use crate::gpu::copy;
 use crate::gpu::tuning::RING_SLOT_BYTES;
 use crate::gpu::{Allowed, Gpu, HostPayload, HostShare, Room};
 use crate::key::Transform;
+use crate::request::Beside;
 use crate::scratch::Scratch;
+use crate::ways;
 use crate::{Error, Report};
 use distribute::Distribution;
 use finish::{Finish, Target};
@@ -82,13 +86,7 @@ fn sort_moved<B: CpuSorts, const N: usize>(
     let split = report.phase("profile", 0, 0, || Split::sampled(keys, transform, share, threads));
     let Some(split) = split else { return Ok(None) };
 
-    let each = size_of::<B>() + N;
-    let stretch = (n / (4 * threads)).clamp(HYBRID_STRETCH_LEAST, RING_SLOT_BYTES / each);
-    let room = |share: f64| (((share + SHARE_SLACK) * n as f64) as usize + stretch).min(n);
-    let (there, here) = (room(split.share), room(1.0 - split.share));
-    let bytes_held = Held::<B, N>::bytes(here, n) + threads * Tail::<B, N>::bytes(stretch);
-    let slot = stretch * each + size_of::<u64>();
-    let room = Room { keys: there, payload_bytes: N, stable, slot, held: bytes_held as u64 };
+    let Divided { stretch, here, room } = Divided::new::<B, N>(n, split.share, stable, threads);
     let (device, mut rings) = match HostShare::<B>::new(gpu, room, allowed) {
         Err(Error::Memory { .. }) => return Ok(None),
         had => had?,
@@ -117,7 +115,7 @@ fn sort_moved<B: CpuSorts, const N: usize>(
         // Each thread has a second copy of a bucket of pairs.
         let size = |bucket: usize| parts.iter().map(|part| part.bucket(bucket).0.len()).sum::<usize>();
         let largest = (0..split.buckets()).map(size).max().unwrap_or(0);
-        report.scratch_peak += (threads * largest * each) as u64;
+        report.scratch_peak += (threads * largest * (size_of::<B>() + N)) as u64;
         if report.scratch_peak > allowed.memory_limit {
             return Ok(None);
         }
@@ -141,6 +139,50 @@ fn sort_moved<B: CpuSorts, const N: usize>(
         report.phase("move", N * n, N * n, || copy::by_threads(payload, in_order, threads));
     }
     Ok(Some(report))
+}
+
+/// What [`sort`] takes for this share. Buckets of pairs, of which threads hold copies, count as if all were equal.
+pub(crate) fn scratch<B: CpuSorts>(
+    n: usize,
+    beside: Beside,
+    share: f64,
+    device: &Properties,
+    threads: usize,
+) -> Result<ways::Scratch, Error> {
+    let stable = beside.is_stable();
+    let divided = match beside.payload_bytes() {
+        0 => Divided::new::<B, 0>(n, share, stable, threads),
+        4 => Divided::new::<B, 4>(n, share, stable, threads),
+        8 => Divided::new::<B, 8>(n, share, stable, threads),
+        _ => Divided::new::<B, 16>(n, share, stable, threads),
+    };
+    let buckets = match beside.payload_bytes() {
+        0 => 0,
+        payload => divided.here / BUCKETS_A_THREAD * (size_of::<B>() + payload),
+    };
+    let most = divided.room.most::<B>(device, threads)?;
+    Ok(ways::Scratch { host: most.host + buckets as u64, ..most })
+}
+
+/// How an array is divided.
+struct Divided {
+    /// The most keys of a stretch.
+    stretch: usize,
+    /// How many keys of the CPU there is room for.
+    here: usize,
+    room: Room,
+}
+
+impl Divided {
+    fn new<B: CpuSorts, const N: usize>(n: usize, share: f64, stable: bool, threads: usize) -> Divided {
+        let each = size_of::<B>() + N;
+        let stretch = (n / (4 * threads)).clamp(HYBRID_STRETCH_LEAST, RING_SLOT_BYTES / each);
+        let room = |share: f64| (((share + SHARE_SLACK) * n as f64) as usize + stretch).min(n);
+        let (there, here) = (room(share), room(1.0 - share));
+        let held = (Held::<B, N>::bytes(here, n) + threads * Tail::<B, N>::bytes(stretch)) as u64;
+        let slot = stretch * each + size_of::<u64>();
+        Divided { stretch, here, room: Room { keys: there, payload_bytes: N, stable, slot, held } }
+    }
 }
 
 /// The host memory of a sort.

@@ -32,7 +32,7 @@ impl<B: Bits> Split<B> {
     /// are so many equal keys that no pivot is near the share, or that the CPU's keys would be in few buckets.
     pub fn sampled(keys: &[B], transform: Transform<B>, share: f64, threads: usize) -> Option<Self> {
         let isa = Isa::detect();
-        let code = |place: usize| transform.encode(keys[place]);
+        let code = |index: usize| transform.encode(keys[index]);
         let sample = distribute::sample(keys.len(), code, HYBRID_SAMPLE, isa);
         let wanted = ((share * sample.len() as f64) as usize).min(sample.len() - 1);
         let near = sample[wanted];
@@ -52,7 +52,7 @@ impl<B: Bits> Split<B> {
         if gpus == 0 || buckets < 2 {
             return None;
         }
-        let classifier = Classifier::sampled(tail.len(), |place| tail[place], buckets, isa);
+        let classifier = Classifier::sampled(tail.len(), |index| tail[index], buckets, isa);
         classifier.is_even().then_some(Split { pivot, classifier, transform, isa, share })
     }
 

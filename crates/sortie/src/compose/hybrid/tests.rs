@@ -31,15 +31,15 @@ fn compare<K: Key + Copy>(gpu: &Gpu, keys: &[K], order: Order, share: f64) -> Op
         let pairs = sort(gpu, &mut sorted, payload, transform, share, ALLOWED).unwrap();
         assert_eq!(pairs.is_some(), alone.is_some());
         if pairs.is_none() {
-            assert!(sorted == unchanged && boxes.iter().map(|place| **place).eq(0..n as u32));
+            assert!(sorted == unchanged && boxes.iter().map(|index| **index).eq(0..n as u32));
             continue;
         }
         assert!(sorted == expected, "{n} pairs, {order:?}, {share}");
-        let found: Vec<u32> = boxes.iter().map(|place| **place).collect();
+        let found: Vec<u32> = boxes.iter().map(|index| **index).collect();
         if stable {
             assert!(found == indices, "{n} payloads, {order:?}, {share}");
         } else {
-            let keys_found = found.iter().map(|&place| unchanged[place as usize]);
+            let keys_found = found.iter().map(|&index| unchanged[index as usize]);
             assert!(keys_found.eq(sorted.iter().copied()), "{n} payloads, {order:?}, {share}");
         }
     }

@@ -40,7 +40,7 @@ pub(super) fn argsort<S: Sync, I: Index>(
     while let Some(range) = ranges.pop() {
         let own = &mut indices[range.clone()];
         let mut members: Vec<(I, &S)> = reserve(own.len())?;
-        let member = |&place: &I| (place, &strings[place.to_usize()]);
+        let member = |&index: &I| (index, &strings[index.to_usize()]);
         parallel::collect_into(&mut members, allowed.threads, own, member);
         let held = size_of_val(&*members);
         let memory_limit = allowed.memory_limit.saturating_sub(held as u64);
@@ -56,7 +56,7 @@ pub(super) fn argsort<S: Sync, I: Index>(
         };
         report.absorb(done);
         parallel::for_each(allowed.threads, own.chunks_mut(ITEMS_A_TASK), |part| {
-            part.iter_mut().for_each(|place| *place = members[place.to_usize()].0);
+            part.iter_mut().for_each(|index| *index = members[index.to_usize()].0);
         });
     }
     Ok(report)
@@ -119,9 +119,9 @@ fn split<S: Sync, I: Index>(
             taken += std::mem::replace(end, taken);
         }
         let mut by_class = vec![I::default(); of.len()];
-        for (class, place) in of.into_iter().zip(stretch * each..) {
+        for (class, index) in of.into_iter().zip(stretch * each..) {
             let end = &mut ends[usize::from(class)];
-            by_class[*end] = I::from_usize(place);
+            by_class[*end] = I::from_usize(index);
             *end += 1;
         }
         (by_class, ends)
@@ -218,7 +218,7 @@ mod tests {
             if descending { ordering.reverse() } else { ordering }
         });
         assert!(
-            indices.iter().map(|place| place.to_usize()).eq(expected),
+            indices.iter().map(|index| index.to_usize()).eq(expected),
             "{what}, descending: {descending}"
         );
     }

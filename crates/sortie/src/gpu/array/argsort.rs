@@ -11,7 +11,7 @@ use crate::gpu::segments::code;
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::request::Beside;
-use crate::{Algorithm, Error, Index, Order, TotalOrder};
+use crate::{Error, Index, Order, TotalOrder};
 
 impl Gpu {
     /// Enqueues an argsort: writes the indices of the keys in order. The keys stay as they are. Stable.
@@ -63,7 +63,7 @@ impl Gpu {
             return self.workspace_bytes::<K>(keys, INDICES);
         }
         let wide = Wide::of::<K::Bits>(keys, code::<K>()?, Order::default());
-        let way = self.way::<K::Bits>(keys, wide.wanted, Algorithm::Auto)?;
+        let way = self.way::<K::Bits>(keys, wide.wanted)?;
         Ok(workspace_bytes(&self.words_of_wide_argsort::<K::Bits>(&way, keys, &wide)))
     }
 
@@ -79,7 +79,7 @@ impl Gpu {
         wide: Wide,
     ) -> Result<Pending<'_>, Error> {
         let n = keys.len();
-        let way = self.way::<B>(n, wide.wanted, Algorithm::Auto)?;
+        let way = self.way::<B>(n, wide.wanted)?;
         check_workspace(stream, || self.words_of_wide_argsort::<B>(&way, n, &wide))?;
         let held = scratch(stream, wide.held_words)?;
         // SAFETY: what is held has room for all indices of 32 bits, or for all keys; the caller guarantees the rest.

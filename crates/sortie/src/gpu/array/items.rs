@@ -62,7 +62,7 @@ impl Items {
         let beside = match low {
             Low::Nothing => Moving::Payload(0),
             Low::Payload => Moving::Payload(size_of::<u32>()),
-            Low::Index => Moving::Place,
+            Low::Index => Moving::Index,
             Low::Beside(moving) => moving,
         };
         let by_buckets = matches!(low, Low::Beside(_));

@@ -107,7 +107,7 @@ impl Sweep {
             ("SORTIE_KEY_BYTES", key_bytes.to_string()),
             ("SORTIE_KIND", kind(code, order).into()),
             ("SORTIE_PAYLOAD_BYTES", beside.bytes().to_string()),
-            ("SORTIE_ARGSORT", u8::from(beside == Moving::Place).to_string()),
+            ("SORTIE_ARGSORT", u8::from(beside == Moving::Index).to_string()),
             ("SORTIE_BUCKETS", u8::from(by_buckets).to_string()),
             ("SORTIE_WIDE", u8::from(self.is_wide).to_string()),
             ("SORTIE_THREADS", THREADS.to_string()),
@@ -133,14 +133,14 @@ pub(crate) enum Moving {
     /// A payload of this many bytes, which may be 0.
     Payload(usize),
     /// Its index. The keys do not move.
-    Place,
+    Index,
 }
 
 impl Moving {
     pub fn bytes(self) -> usize {
         match self {
             Moving::Payload(bytes) => bytes,
-            Moving::Place => size_of::<u32>(),
+            Moving::Index => size_of::<u32>(),
         }
     }
 
@@ -162,7 +162,7 @@ impl Parts {
         let words = |bytes: usize| bytes.div_ceil(size_of::<u32>()).next_multiple_of(4);
         let (n, Swept { key_bytes, beside, .. }) = (passes.n, passes.sweep.swept);
         let keys = words(n * key_bytes);
-        let apart = if beside == Moving::Place { keys } else { 0 };
+        let apart = if beside == Moving::Index { keys } else { 0 };
         let states = 2 * passes.tiles() * RADIX * passes.sweep.number_bytes();
         let digits = words(size_of::<OnesweepDigits>());
         Parts([digits, words(states), apart, keys, words(n * beside.bytes())])
@@ -222,7 +222,7 @@ impl<'a> Onesweep<'a> {
         let Swept { code, order, beside, .. } = passes.sweep.swept;
         let parts = Parts::new(passes);
         let [digits, states, apart, copy, payload_copy] = parts.of(scratch);
-        let ends_in = if beside == Moving::Place { apart.address() } else { keys.address() };
+        let ends_in = if beside == Moving::Index { apart.address() } else { keys.address() };
         let job = OnesweepJob {
             keys: keys.address(),
             sides: [

@@ -155,7 +155,7 @@ impl Gpu {
         most: usize,
         divided: Divided,
     ) -> Result<Vec<usize>, Error> {
-        self.words_up_to::<B>(most, divided.wanted())
+        divided.wanted().words_up_to::<B>(most, self.device().properties())
     }
 
     /// Enqueues a sort of the keys that came to a range, in this workspace.

@@ -18,7 +18,7 @@ use super::shape::{Block, Blocks, Shape};
 use crate::Error;
 use crate::gpu::alloc::scratch;
 use crate::gpu::engine::KernelSet;
-use crate::gpu::kernels::array::{BucketBounds, BucketCodes, LeftList, StableArrays};
+use crate::gpu::kernels::array::{BucketCodes, LeftList, BucketBounds, StableArrays};
 use crate::gpu::kernels::{CodeTransform, Define, File, Instance, kind};
 use crate::gpu::segments::{Moved, Payload, Rest, listed_words};
 use crate::gpu::{Gpu, Pending};
@@ -39,7 +39,7 @@ fn finishing(block: Block, items: Items, moving: Moving) -> Instance {
         ("SORTIE_KEY_BYTES", items.key_bytes.to_string()),
         ("SORTIE_KIND", kind(items.code, items.order).into()),
         ("SORTIE_PAYLOAD_BYTES", moving.bytes().to_string()),
-        ("SORTIE_ARGSORT", u8::from(moving == Moving::Place).to_string()),
+        ("SORTIE_ARGSORT", u8::from(moving == Moving::Index).to_string()),
     ];
     defines.extend(block.defines());
     Instance { kernel: "finish_stable", file: File::FinishStable, defines }
@@ -134,7 +134,7 @@ impl Gpu {
             counting.profile()?;
             counting.count(sweep.digits())?;
             sweep.enqueue(stream)?;
-            if moving == Moving::Place {
+            if moving == Moving::Index {
                 distribute::number(number, &counting, payload)?;
             }
             finish_buckets(
@@ -161,7 +161,7 @@ impl Gpu {
     ) -> Result<Pending<'_>, Error> {
         let kernels = self.kernel_set(&BlockKernel { items, moving, block })?;
         let launch = Launch { blocks: 1, threads: block.threads as u32, shared: block.shared() };
-        let payload_from = if moving == Moving::Place { 0 } else { payload };
+        let payload_from = if moving == Moving::Index { 0 } else { payload };
         let arrays = StableArrays { keys: keys.address(), payload, payload_from };
         let buckets = BucketBounds::alone(keys.len() as u32);
         let (codes, left) = (BucketCodes::default(), LeftList::default());

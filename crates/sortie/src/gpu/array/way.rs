@@ -1,14 +1,18 @@
-//! How one array is sorted: which algorithm is used for how many keys.
+//! How one array is sorted: which algorithm is used for how many keys, what it takes, and what it launches.
 
-use sortie_device::Properties;
+use sortie_device::{Properties, Stream, View};
 
 use super::compared::by_codes;
+use super::digits::digits_words;
 use super::items::{Items, Low, MOST_KEYS};
 use super::onesweep::{Moving, Passes, Swept};
-use super::sample_sort::Keys;
+use super::sample_sort::{Keys, sample_sort_words};
 use super::shape::{Block, Shape};
 use crate::capability::check_on_gpu;
+use crate::gpu::alloc::{check_workspace, workspace};
 use crate::gpu::rows::Rows;
+use crate::gpu::segments::{Content, Moved, Payload, Worker, of_one_length_words};
+use crate::gpu::{DeviceSegments, Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::request::Beside;
 use crate::ways::DeviceWay;
@@ -52,20 +56,6 @@ pub(crate) enum ArrayWay {
     ByIndices { rows: Rows, indexed: Wanted, way: Box<ArrayWay> },
 }
 
-impl ArrayWay {
-    /// The way's name in a plan.
-    pub(crate) fn name(&self) -> DeviceWay {
-        match self {
-            ArrayWay::ByIndices { way, .. } => way.name(),
-            ArrayWay::Digits(_) => DeviceWay::Digits,
-            ArrayWay::Passes(_) => DeviceWay::Passes,
-            ArrayWay::Network => DeviceWay::Network,
-            ArrayWay::Samples(_) => DeviceWay::Samples,
-            ArrayWay::Block(..) | ArrayWay::Segment => DeviceWay::Segment,
-        }
-    }
-}
-
 /// What moves with the keys of one array, what type these keys have, and the order that is wanted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
@@ -81,48 +71,140 @@ fn distributed_from(key_bytes: usize, device: &Properties) -> usize {
     if key_bytes <= 4 { launches.max(caches) } else { launches }
 }
 
+/// The ways to sort `n` keys of this many bytes by this algorithm, or by whichever is fastest. The first is the fastest, the last
+/// takes the least memory.
+///
+/// # Errors
+/// [`Error::Unsupported`] if a GPU has no such sort, or if there are too many keys for it.
+pub(crate) fn device_ways(
+    key_bytes: usize,
+    beside: Beside,
+    n: usize,
+    algorithm: Algorithm,
+    device: &Properties,
+) -> Result<Vec<DeviceWay>, Error> {
+    check_on_gpu(key_bytes, beside, algorithm)?;
+    if n > isize::MAX as usize / MOST_BYTES_A_KEY {
+        return Err(Error::Unsupported(format!("{n} keys do not fit in any memory; sort fewer keys")));
+    }
+    // The type of the keys makes no difference.
+    let wanted = Wanted { beside, code: Code::Unsigned, order: Order::default() };
+    let wanted = wanted.by_indices(n).map_or(wanted, |(_, indexed)| indexed);
+    let first = match algorithm {
+        Algorithm::Quicksort => unreachable!("the table has no quicksort on a GPU"),
+        Algorithm::Bitonic => DeviceWay::Network,
+        Algorithm::SampleSort => DeviceWay::Samples,
+        Algorithm::Merge => DeviceWay::Segment,
+        Algorithm::Auto if key_bytes > 8 => DeviceWay::Samples,
+        Algorithm::Auto | Algorithm::Radix => wanted.fastest(key_bytes, n, device),
+    };
+    let mut ways = vec![first];
+    if algorithm == Algorithm::Auto && key_bytes <= 8 {
+        let least = if wanted.beside.may_change_order() { DeviceWay::Network } else { DeviceWay::Segment };
+        ways.extend((least != first).then_some(least));
+    }
+    let counts = |way: &DeviceWay| match way {
+        DeviceWay::Network => true,
+        DeviceWay::Passes => n <= MOST_KEYS || !wanted.beside.is_indices(),
+        DeviceWay::Digits | DeviceWay::Samples | DeviceWay::Block | DeviceWay::Segment => n <= MOST_KEYS,
+    };
+    if !counts(&first) {
+        return Err(Error::Unsupported(format!(
+            "this algorithm sorts at most {MOST_KEYS} keys on a GPU, not {n}; choose Auto or another engine"
+        )));
+    }
+    ways.retain(counts);
+    Ok(ways)
+}
+
 impl Wanted {
-    /// The way to sort `n` keys on this device, by this algorithm or whichever is fastest.
-    pub(crate) fn way<B: Bits>(
-        self,
-        n: usize,
-        algorithm: Algorithm,
-        device: &Properties,
-    ) -> Result<ArrayWay, Error> {
-        check_on_gpu(size_of::<B>(), self.beside, algorithm)?;
-        if n > isize::MAX as usize / MOST_BYTES_A_KEY {
-            return Err(Error::Unsupported(format!("{n} keys do not fit in any memory; sort fewer keys")));
+    /// The fastest way to sort `n` keys on this device, with what it launches.
+    pub(crate) fn way<B: Bits>(self, n: usize, device: &Properties) -> Result<ArrayWay, Error> {
+        let ways = device_ways(size_of::<B>(), self.beside, n, Algorithm::Auto, device)?;
+        Ok(self.in_way::<B>(ways[0], n, device))
+    }
+
+    /// What a sort of `n` keys in this way launches.
+    pub(crate) fn in_way<B: Bits>(self, way: DeviceWay, n: usize, device: &Properties) -> ArrayWay {
+        if let Some((rows, indexed)) = self.by_indices(n)
+            // Sorted by their indices in any case.
+            && way != DeviceWay::Samples
+        {
+            return ArrayWay::ByIndices { rows, indexed, way: Box::new(indexed.in_way::<B>(way, n, device)) };
         }
-        if let Some((rows, indexed)) = self.by_indices(n) {
-            return Ok(match indexed.way::<B>(n, algorithm, device)? {
-                // Sorted by their indices in any case.
-                ArrayWay::Samples(_) => ArrayWay::Samples(self.compared::<B>()),
-                way => ArrayWay::ByIndices { rows, indexed, way: Box::new(way) },
-            });
+        match way {
+            DeviceWay::Digits => ArrayWay::Digits(self.items(size_of::<B>())),
+            DeviceWay::Passes => ArrayWay::Passes(self.passes(size_of::<B>(), n, device)),
+            DeviceWay::Network => ArrayWay::Network,
+            DeviceWay::Samples => ArrayWay::Samples(self.compared::<B>()),
+            DeviceWay::Block => {
+                let (items, moving, block) =
+                    self.block(size_of::<B>(), n, device).expect("it holds all keys");
+                ArrayWay::Block(items, moving, block)
+            }
+            DeviceWay::Segment => ArrayWay::Segment,
         }
-        let wide = B::WIDTH > 64;
-        let way = match algorithm {
-            Algorithm::Quicksort => unreachable!("the table has no quicksort on a GPU"),
-            Algorithm::Bitonic => ArrayWay::Network,
-            Algorithm::SampleSort => ArrayWay::Samples(self.compared::<B>()),
-            Algorithm::Merge => ArrayWay::Segment,
-            Algorithm::Auto if wide => ArrayWay::Samples(self.compared::<B>()),
-            Algorithm::Auto | Algorithm::Radix => match self.items::<B>(n, device) {
-                Some(items) => ArrayWay::Digits(items),
-                None => match self.passes::<B>(n, device) {
-                    Some(passes) => ArrayWay::Passes(passes),
-                    None if self.beside.is_nothing() && n >= NETWORK_FROM => ArrayWay::Network,
-                    None => self.block::<B>(n, device).unwrap_or(ArrayWay::Segment),
-                },
-            },
+    }
+
+    /// Words of each piece of scratch that the fastest sort of this many keys takes, or of one key less, which may be sorted in
+    /// another way.
+    pub(crate) fn words_up_to<B: Bits>(self, most: usize, device: &Properties) -> Result<Vec<usize>, Error> {
+        let mut scratch = Vec::new();
+        for keys in [most, most.saturating_sub(1)] {
+            let words = self.scratch_words::<B>(&self.way::<B>(keys, device)?, keys, device);
+            scratch.resize(scratch.len().max(words.len()), 0);
+            scratch.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
+        }
+        Ok(scratch)
+    }
+
+    /// Words of each piece of scratch that a sort takes in this way.
+    pub(crate) fn scratch_words<B: Bits>(self, way: &ArrayWay, n: usize, device: &Properties) -> Vec<usize> {
+        let Wanted { beside, code, order } = self;
+        match way {
+            ArrayWay::Digits(items) => digits_words::<B>(n, *items, device),
+            ArrayWay::Passes(passes) => vec![passes.words()],
+            ArrayWay::Network | ArrayWay::Block(..) => vec![],
+            ArrayWay::Samples(sorted) => vec![sample_sort_words(n, sorted, device)],
+            ArrayWay::ByIndices { rows, indexed, way } => {
+                [vec![rows.words()], indexed.scratch_words::<B>(way, n, device)].concat()
+            }
+            ArrayWay::Segment => {
+                let content =
+                    Content { key_bytes: size_of::<B>(), payload: Payload::of(beside), code, order };
+                let fits = Worker::for_length(n, content, device.shared_per_block).is_some();
+                if fits { vec![] } else { vec![of_one_length_words(content, n)] }
+            }
+        }
+    }
+
+    /// The way that takes the least time, for keys of up to 64 bits.
+    fn fastest(self, key_bytes: usize, n: usize, device: &Properties) -> DeviceWay {
+        let alone = self.beside.is_nothing();
+        let from = if alone { KEYS_IN_PASSES_FROM } else { PAIRS_IN_PASSES_FROM };
+        if self.is_distributed(key_bytes, n, device) {
+            DeviceWay::Digits
+        } else if n >= device.multiprocessors as usize * from {
+            DeviceWay::Passes
+        } else if alone && n >= NETWORK_FROM {
+            DeviceWay::Network
+        } else if self.block(key_bytes, n, device).is_some() {
+            DeviceWay::Block
+        } else {
+            DeviceWay::Segment
+        }
+    }
+
+    /// Whether there are neither too few nor too many keys for a distribution, and it pays.
+    fn is_distributed(self, key_bytes: usize, n: usize, device: &Properties) -> bool {
+        let items = self.items(key_bytes);
+        // Passes would sort keys of 16 bits in as few reads and writes.
+        let pays = match items.low {
+            Low::Nothing | Low::Payload => true,
+            Low::Index => key_bytes > 2,
+            Low::Beside(_) => key_bytes > 2 && Shape::new(n, items, device).holds(n),
         };
-        let counted = matches!(way, ArrayWay::Passes(_)) && !self.beside.is_indices();
-        if n > MOST_KEYS && !counted && !matches!(way, ArrayWay::Network) {
-            return Err(Error::Unsupported(format!(
-                "this algorithm sorts at most {MOST_KEYS} keys on a GPU, not {n}; choose Auto or another engine"
-            )));
-        }
-        Ok(way)
+        (distributed_from(key_bytes, device)..=MOST_KEYS).contains(&n) && pays
     }
 
     /// The rows of a payload that does not move with its keys, and the sort of their indices.
@@ -134,58 +216,123 @@ impl Wanted {
         Some((rows, Wanted { beside: Beside::Payload { bytes: rows.index_bytes(), stable }, ..self }))
     }
 
-    /// The passes over keys of up to 64 bits, unless they are few.
-    fn passes<B: Bits>(self, n: usize, device: &Properties) -> Option<Passes> {
-        let Wanted { beside, code, order } = self;
-        let (from, beside) = match beside {
-            Beside::Nothing => (KEYS_IN_PASSES_FROM, Moving::Payload(0)),
-            Beside::Payload { bytes, .. } => (PAIRS_IN_PASSES_FROM, Moving::Payload(bytes)),
-            Beside::Indices { .. } => (PAIRS_IN_PASSES_FROM, Moving::Place),
-        };
-        let enough = n >= device.multiprocessors as usize * from;
-        let swept = Swept { key_bytes: size_of::<B>(), code, order, beside, by_buckets: false };
-        enough.then(|| Passes::new(n, swept, device))
-    }
-
-    /// The block that sorts keys of 32 or 64 bits with what moves with them, if it is large enough.
-    fn block<B: Bits>(self, n: usize, device: &Properties) -> Option<ArrayWay> {
-        let Wanted { beside, code, order } = self;
-        let moving = match beside {
-            Beside::Nothing => return None,
+    /// What moves with keys that are sorted by their digits.
+    fn moving(self) -> Moving {
+        match self.beside {
+            Beside::Nothing => Moving::Payload(0),
             Beside::Payload { bytes, .. } => Moving::Payload(bytes),
-            Beside::Indices { .. } => Moving::Place,
-        };
-        let key_bytes = size_of::<B>();
-        let block = Block::of_all(n, key_bytes, moving.word_bytes(), device.shared_per_block)?;
-        let items = Items { key_bytes, code, order, low: Low::Beside(moving) };
-        (n > 0 && key_bytes >= 4).then_some(ArrayWay::Block(items, moving, block))
+            Beside::Indices { .. } => Moving::Index,
+        }
     }
 
-    /// The items that go through a distribution, unless there are too few or too many keys, or they are too wide.
-    fn items<B: Bits>(self, n: usize, device: &Properties) -> Option<Items> {
+    /// The passes over keys of up to 64 bits.
+    fn passes(self, key_bytes: usize, n: usize, device: &Properties) -> Passes {
+        let Wanted { code, order, .. } = self;
+        Passes::new(n, Swept { key_bytes, code, order, beside: self.moving(), by_buckets: false }, device)
+    }
+
+    /// The block that sorts keys of 32 or 64 bits with what moves with them, if one is large enough.
+    fn block(self, key_bytes: usize, n: usize, device: &Properties) -> Option<(Items, Moving, Block)> {
         let Wanted { beside, code, order } = self;
-        let narrow = B::WIDTH <= 32;
+        if beside.is_nothing() || n == 0 || key_bytes < 4 {
+            return None;
+        }
+        let moving = self.moving();
+        let block = Block::of_all(n, key_bytes, moving.word_bytes(), device.shared_per_block)?;
+        Some((Items { key_bytes, code, order, low: Low::Beside(moving) }, moving, block))
+    }
+
+    /// The items that go through a distribution.
+    fn items(self, key_bytes: usize) -> Items {
+        let Wanted { beside, code, order } = self;
+        let narrow = key_bytes <= 4;
         let low = match beside {
             Beside::Nothing => Low::Nothing,
             Beside::Payload { bytes: 4, stable: false } if narrow => Low::Payload,
-            Beside::Payload { bytes, .. } => Low::Beside(Moving::Payload(bytes)),
             Beside::Indices { .. } if narrow => Low::Index,
-            Beside::Indices { .. } => Low::Beside(Moving::Place),
+            Beside::Payload { .. } | Beside::Indices { .. } => Low::Beside(self.moving()),
         };
-        let items = Items { key_bytes: size_of::<B>(), code, order, low };
-        let distributed = (distributed_from(size_of::<B>(), device)..=MOST_KEYS).contains(&n);
-        // Passes would sort keys of 16 bits in as few reads and writes.
-        let pays = match low {
-            Low::Nothing | Low::Payload => true,
-            Low::Index => B::WIDTH > 16,
-            Low::Beside(_) => B::WIDTH > 16 && Shape::new(n, items, device).holds(n),
-        };
-        (distributed && pays).then_some(items)
+        Items { key_bytes, code, order, low }
     }
 
     /// The keys as they are sorted by comparison.
     pub(super) fn compared<B: Bits>(self) -> Keys {
         let placed = self.beside.placed_bytes();
         Keys { bytes: size_of::<B>(), compare: by_codes::<B>(self.code, self.order), total: true, placed }
+    }
+}
+
+impl Gpu {
+    /// Sorts an array in the fastest way, by the bits of its keys.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_pairs`].
+    pub(crate) unsafe fn sort_array<B: Bits>(
+        &self,
+        stream: &Stream,
+        keys: View<'_, B>,
+        payload: u64,
+        wanted: Wanted,
+    ) -> Result<Pending<'_>, Error> {
+        let way = self.way::<B>(keys.len(), wanted)?;
+        // SAFETY: the caller guarantees it.
+        unsafe { self.sort_array_by(way, stream, keys, payload, wanted) }
+    }
+
+    /// The same, in this way.
+    ///
+    /// # Safety
+    /// As [`Gpu::sort_pairs`].
+    pub(crate) unsafe fn sort_array_by<B: Bits>(
+        &self,
+        way: ArrayWay,
+        stream: &Stream,
+        keys: View<'_, B>,
+        payload: u64,
+        wanted: Wanted,
+    ) -> Result<Pending<'_>, Error> {
+        let n = keys.len();
+        let Wanted { beside, code, order } = wanted;
+        check_workspace(stream, || self.array_words::<B>(&way, n, wanted))?;
+        // SAFETY: the caller guarantees it.
+        unsafe {
+            match way {
+                ArrayWay::Digits(items) if stream.workspace_bytes().is_none() => {
+                    // One allocation instead of six: each takes microseconds.
+                    let room = workspace(stream, &self.array_words::<B>(&way, n, wanted))?;
+                    let within = stream.with_workspace(room.view().cast());
+                    self.sort_items(&within, keys, payload, items)
+                }
+                ArrayWay::Digits(items) => self.sort_items(stream, keys, payload, items),
+                ArrayWay::Passes(passes) => self.onesweep(stream, keys, payload, passes),
+                ArrayWay::Block(items, moving, block) => {
+                    self.sort_in_block(stream, keys, payload, (items, moving, block))
+                }
+                ArrayWay::Network => {
+                    let payload = (payload, beside.payload_bytes());
+                    self.sort_bits_bitonic(stream, keys, payload, code, order)
+                }
+                ArrayWay::Samples(sorted) => self.sample_sort(stream, keys.address(), n, payload, &sorted),
+                ArrayWay::Segment => {
+                    let moved = Moved { keys, payload, kind: Payload::of(beside) };
+                    self.sort_moved(stream, moved, DeviceSegments::Length(n.max(1) as u64), code, order)
+                }
+                ArrayWay::ByIndices { rows, indexed, way } => {
+                    self.sort_rows(stream, rows, payload, |indices| {
+                        self.sort_array_by(*way, stream, keys, indices, indexed)
+                    })
+                }
+            }
+        }
+    }
+
+    /// The fastest way to sort this many keys.
+    pub(crate) fn way<B: Bits>(&self, n: usize, wanted: Wanted) -> Result<ArrayWay, Error> {
+        wanted.way::<B>(n, self.device().properties())
+    }
+
+    /// Words of each piece of scratch that a sort takes in this way.
+    pub(crate) fn array_words<B: Bits>(&self, way: &ArrayWay, n: usize, wanted: Wanted) -> Vec<usize> {
+        wanted.scratch_words::<B>(way, n, self.device().properties())
     }
 }

@@ -18,7 +18,7 @@ use crate::gpu::segments::{listed_words, segments_words};
 use crate::gpu::{DeviceSegments, Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::request::Beside;
-use crate::{Algorithm, Error, Order, TotalOrder};
+use crate::{Error, Order, TotalOrder};
 
 /// With fewer keys for each multiprocessor, segments are not distributed: merges take fewer launches.
 const SPLIT_FROM: usize = 1 << 13;
@@ -144,7 +144,8 @@ impl Gpu {
             DeviceSegments::Offsets { longest, .. } => longest.min(keys.len() as u64),
         };
         check_indices(longest)?;
-        let moved = Moved { keys: keys.cast::<K::Bits>(), payload: indices.address(), kind: Payload::Places };
+        let moved =
+            Moved { keys: keys.cast::<K::Bits>(), payload: indices.address(), kind: Payload::Indices };
         // SAFETY: the caller guarantees it.
         unsafe { self.sort_batch(stream, moved, segments, code::<K>()?, order) }
     }
@@ -161,7 +162,7 @@ impl Gpu {
         let payload = match beside {
             Beside::Nothing => Payload::None,
             Beside::Payload { bytes, .. } => Payload::Moved(rows.map_or(bytes, Rows::index_bytes)),
-            Beside::Indices { .. } => Payload::Places,
+            Beside::Indices { .. } => Payload::Indices,
         };
         let content = Content { key_bytes: size_of::<B>(), payload, code, order: Order::default() };
         let (lie, device) = (segments.lie(), self.device().properties());
@@ -299,7 +300,7 @@ impl BatchWay {
         if let Lie::Length(length) = lie
             && (from..=n).contains(&length)
             && let Ok(way @ (ArrayWay::Digits(_) | ArrayWay::Passes(_))) =
-                wanted(content).way::<B>(length, Algorithm::Auto, device)
+                wanted(content).way::<B>(length, device)
         {
             return BatchWay::Arrays { way, length };
         }

@@ -9,15 +9,15 @@ use sortie_device::{Buffer, Properties};
 use super::segments::{Allowed, HostPayload};
 use super::transport::{Lanes, Transport};
 use crate::gpu::Gpu;
-use crate::gpu::alloc::{scratch, workspace, workspace_bytes};
-use crate::gpu::array::{ArrayWay, Wanted};
+use crate::gpu::alloc::{available, scratch, workspace, workspace_bytes};
+use crate::gpu::array::Wanted;
 use crate::gpu::copy::{self, bytes, bytes_mut};
-use crate::gpu::tuning::{LEAST_TRIP_BYTES, LEFT_FREE};
+use crate::gpu::tuning::LEAST_TRIP_BYTES;
 use crate::key::{Bits, Code};
 use crate::request::Beside;
 use crate::scratch::Scratch;
-use crate::ways::DeviceWay;
-use crate::{Algorithm, Bound, Error, Order, Ran, Report};
+use crate::ways::{self, DeviceWay};
+use crate::{Error, Order, Ran, Report};
 
 /// An array, and what is to be done with it.
 pub enum HostArray<'a, B> {
@@ -95,76 +95,37 @@ impl<B: Bits> HostArray<'_, B> {
     }
 }
 
-/// The possible ways for such a sort, the fastest first, with the words of each piece of scratch that they take.
-fn ways<B: Bits>(
-    device: &Properties,
-    n: usize,
-    wanted: Wanted,
-    algorithm: Algorithm,
-) -> Result<Vec<(ArrayWay, Vec<usize>)>, Error> {
-    let way = wanted.way::<B>(n, algorithm, device)?;
-    let words = wanted.scratch_words::<B>(&way, n, device);
-    let mut ways = vec![(way, words)];
-    if algorithm == Algorithm::Auto && B::WIDTH <= 64 {
-        // A way that takes less memory.
-        let other = if wanted.beside.may_change_order() { ArrayWay::Network } else { ArrayWay::Segment };
-        let words = wanted.scratch_words::<B>(&other, n, device);
-        ways.push((other, words));
-    }
-    Ok(ways)
-}
-
 /// Bytes that are on the device for each key, besides the key.
 fn each(beside: Beside) -> usize {
     if beside.is_indices() { size_of::<u32>() } else { beside.payload_bytes() }
 }
 
-/// Bytes that a sort takes with this scratch: on the device, and in the host's memory.
-fn memory_of<B: Bits>(n: usize, beside: Beside, scratch: &[usize], lanes: Lanes) -> [u64; 2] {
-    let there = n * (size_of::<B>() + each(beside)) + workspace_bytes(scratch);
-    // A payload is copied back as a whole or not at all: half of one would have some elements twice.
-    let here = lanes.pinned() + n * beside.payload_bytes();
-    [there as u64, here as u64]
-}
-
-/// The most bytes that are copied at a time.
-fn most_bytes<B>(n: usize, beside: Beside) -> usize {
-    n * size_of::<B>().max(each(beside))
-}
-
-/// The ways in which [`sort`] would run on this device, in the order in which it tries them, and the bytes that each
-/// takes on the device and on the host.
-pub(crate) fn forecast(
-    device: &Properties,
-    key_bytes: usize,
+/// How a sort in one way may copy, the fastest first, and what it then takes in all.
+fn choices<B: Bits>(
     n: usize,
     beside: Beside,
-    algorithm: Algorithm,
+    words: &[usize],
     threads: usize,
-) -> Result<Vec<(DeviceWay, [u64; 2])>, Error> {
-    fn of<B: Bits>(
-        device: &Properties,
-        n: usize,
-        beside: Beside,
-        algorithm: Algorithm,
-        threads: usize,
-    ) -> Result<Vec<(DeviceWay, [u64; 2])>, Error> {
-        // The type of the keys makes no difference.
-        let wanted = Wanted { beside, code: Code::Unsigned, order: Order::default() };
-        let mut all = Vec::new();
-        for (way, scratch) in ways::<B>(device, n, wanted, algorithm)? {
-            let lanes = Lanes::choices(most_bytes::<B>(n, beside), threads);
-            all.extend(lanes.map(|lanes| (way.name(), memory_of::<B>(n, beside, &scratch, lanes))));
-        }
-        Ok(all)
-    }
-    match key_bytes {
-        1 => of::<u8>(device, n, beside, algorithm, threads),
-        2 => of::<u16>(device, n, beside, algorithm, threads),
-        4 => of::<u32>(device, n, beside, algorithm, threads),
-        8 => of::<u64>(device, n, beside, algorithm, threads),
-        _ => of::<u128>(device, n, beside, algorithm, threads),
-    }
+) -> impl Iterator<Item = (Lanes, ways::Scratch)> + use<B> {
+    let device = (n * (size_of::<B>() + each(beside)) + workspace_bytes(words)) as u64;
+    Lanes::choices(n * size_of::<B>().max(each(beside)), threads).map(move |lanes| {
+        // A payload is copied back as a whole or not at all: half of one would have some elements twice.
+        (lanes, ways::Scratch { host: (lanes.pinned() + n * beside.payload_bytes()) as u64, device })
+    })
+}
+
+/// What [`sort`] takes in this way, for each of its choices.
+pub(crate) fn array_scratch<B: Bits>(
+    n: usize,
+    beside: Beside,
+    way: DeviceWay,
+    device: &Properties,
+    threads: usize,
+) -> impl Iterator<Item = ways::Scratch> + use<B> {
+    // The type of the keys makes no difference.
+    let wanted = Wanted { beside, code: Code::Unsigned, order: Order::default() };
+    let words = wanted.scratch_words::<B>(&wanted.in_way::<B>(way, n, device), n, device);
+    choices::<B>(n, beside, &words, threads).map(|(_, scratch)| scratch)
 }
 
 /// All the memory of a sort.
@@ -172,7 +133,6 @@ struct Held {
     keys: Buffer<u32>,
     payload: Buffer<u32>,
     scratch: Buffer<u32>,
-    way: ArrayWay,
     transport: Transport,
     /// Where the payload is copied back to.
     back: Scratch<u8>,
@@ -180,60 +140,42 @@ struct Held {
     bytes: u64,
 }
 
-/// Sorts the array, and waits.
+/// Sorts the array in this way, and waits.
 ///
 /// All memory is allocated before anything is copied. So if there is too little, the keys stay as they are; the same
-/// holds if the device fails before the first of them is copied back. If there is no room for the scratch of the
-/// fastest way, keys alone and unstable pairs are sorted in place, and the others as one segment.
+/// holds if the device fails before the first of them is copied back.
 pub(crate) fn sort<B: Bits>(
     gpu: &Gpu,
     mut array: HostArray<'_, B>,
     code: Code,
     order: Order,
-    algorithm: Algorithm,
+    way: DeviceWay,
     allowed: Allowed,
 ) -> Result<Report, Error> {
     let (n, beside) = (array.keys().len(), array.beside());
     let wanted = Wanted { beside, code, order };
     let (key_bytes, payload_bytes) = (n * size_of::<B>(), n * each(beside));
-    let hold = |(way, words): &(ArrayWay, Vec<usize>), lanes: Lanes| -> Result<Held, Error> {
-        let [there, here] = memory_of::<B>(n, beside, words, lanes);
-        let needed = there + here;
-        let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
-        if needed > allowed.memory_limit {
-            return Err(too_much(Bound::Limit, needed, allowed.memory_limit));
-        }
-        let free = gpu.device().free_memory()?;
-        let available = free - free / LEFT_FREE;
-        if there > available {
-            return Err(too_much(Bound::Device, there, available));
-        }
+    let way = wanted.in_way::<B>(way, n, gpu.device().properties());
+    let words = gpu.array_words::<B>(&way, n, wanted);
+    let hold = |(lanes, needed): (Lanes, ways::Scratch)| -> Result<Held, Error> {
+        needed.check(allowed.memory_limit, available(gpu.device().free_memory()?), HINT)?;
         let transport = Transport::new(gpu, lanes, allowed.threads)?;
         let stream = transport.stream();
         let array = |bytes: usize| scratch(stream, bytes.div_ceil(size_of::<u32>()));
-        let (keys, payload, scratch) = (array(key_bytes)?, array(payload_bytes)?, workspace(stream, words)?);
+        let (keys, payload, scratch) = (array(key_bytes)?, array(payload_bytes)?, workspace(stream, &words)?);
         // Other streams copy as well.
         stream.wait()?;
-        Ok(Held {
-            keys,
-            payload,
-            scratch,
-            way: way.clone(),
-            transport,
-            back: Scratch::new(n * beside.payload_bytes())?,
-            bytes: needed,
-        })
+        let back = Scratch::new(n * beside.payload_bytes())?;
+        Ok(Held { keys, payload, scratch, transport, back, bytes: needed.bytes() })
     };
-    let ways = ways::<B>(gpu.device().properties(), n, wanted, algorithm)?;
-    let lanes = || Lanes::choices(most_bytes::<B>(n, beside), allowed.threads);
-    let mut choices = ways.iter().flat_map(|way| lanes().map(move |lanes| (way, lanes)));
-    let (first, lanes) = choices.next().expect("there is one");
-    let held = choices.fold(hold(first, lanes), |held, (way, lanes)| match held {
-        Err(Error::Memory { .. }) => hold(way, lanes),
+    let mut choices = choices::<B>(n, beside, &words, allowed.threads);
+    let first = hold(choices.next().expect("there is one"));
+    let held = choices.fold(first, |held, choice| match held {
+        Err(Error::Memory { .. }) => hold(choice),
         decided => decided,
     })?;
     // The transport is dropped first, and waits for everything that it has enqueued.
-    let Held { keys, payload, scratch, way, mut transport, mut back, bytes: needed } = held;
+    let Held { keys, payload, scratch, mut transport, mut back, bytes: needed } = held;
     let keys_there = keys.view().cast::<u8>().range(0..key_bytes);
     let payload_there = payload.view().cast::<u8>().range(0..payload_bytes);
 
@@ -275,29 +217,17 @@ pub(crate) fn sort<B: Bits>(
     Ok(report)
 }
 
-/// How many of `n` keys alone there is memory for at a time: all, or as many as are left when `n` is halved again and
-/// again. `None` if that would be too few to be worth copying.
-pub(crate) fn most_at_once<B: Bits>(
-    gpu: &Gpu,
-    n: usize,
-    code: Code,
-    order: Order,
-    allowed: Allowed,
-) -> Result<Option<usize>, Error> {
-    let wanted = Wanted { beside: Beside::Nothing, code, order };
-    let free = gpu.device().free_memory()?;
-    let mut most = n;
-    while most * size_of::<B>() >= LEAST_TRIP_BYTES {
+/// How many of `n` keys alone may be sorted at a time, the most first: all, or as many as are left when `n` is halved again and
+/// again, as long as they are worth copying; and what that takes.
+pub(crate) fn parts<B: Bits>(n: usize, device: &Properties) -> impl Iterator<Item = (usize, ways::Scratch)> {
+    let wanted = Wanted { beside: Beside::Nothing, code: Code::Unsigned, order: Order::default() };
+    let smaller = |&most: &usize| (most / 2 * size_of::<B>() >= LEAST_TRIP_BYTES).then_some(most / 2);
+    std::iter::successors(Some(n), smaller).filter_map(move |most| {
         let bytes = most * size_of::<B>();
-        let there = (bytes + workspace_bytes(&gpu.words_up_to::<B>(most, wanted)?)) as u64;
-        if there <= free - free / LEFT_FREE
-            && there + Lanes::least(bytes).pinned() as u64 <= allowed.memory_limit
-        {
-            return Ok(Some(most));
-        }
-        most /= 2;
-    }
-    Ok(None)
+        let scratch = workspace_bytes(&wanted.words_up_to::<B>(most, device).ok()?);
+        let host = Lanes::least(bytes).pinned() as u64;
+        Some((most, ways::Scratch { host, device: (bytes + scratch) as u64 }))
+    })
 }
 
 const HINT: &str = "sort in parts, or use the CPU engine";
@@ -307,8 +237,8 @@ mod tests {
     use sortie_simt::Options;
 
     use super::*;
-    use crate::Sorter;
-    use crate::gpu::on_bench::{code, on_bench, on_bench_of};
+    use crate::gpu::on_bench::{code, on_bench, on_bench_of, sort_array};
+    use crate::{Algorithm, Bound, Sorter};
 
     const ALLOWED: Allowed = Allowed { threads: 1, memory_limit: u64::MAX };
 
@@ -325,7 +255,7 @@ mod tests {
 
                 let mut sorted = keys.clone();
                 let array = HostArray::Sorted { keys: &mut sorted, payload: None };
-                sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                sort_array(gpu, array, code::<u32>(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(sorted == expected, "{n} keys");
 
                 // A payload of which no element may be lost or exist twice.
@@ -334,26 +264,25 @@ mod tests {
                 // SAFETY: the sort leaves a permutation of the boxes.
                 let payload = unsafe { HostPayload::of(&mut boxes) }.map(|payload| (payload, true));
                 let array = HostArray::Sorted { keys: &mut sorted, payload };
-                let report =
-                    sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                let report = sort_array(gpu, array, code::<u32>(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(sorted == expected, "{n} pairs");
-                assert!(boxes.iter().map(|place| **place).eq(indices.iter().copied()), "{n} payloads");
+                assert!(boxes.iter().map(|index| **index).eq(indices.iter().copied()), "{n} payloads");
                 assert_eq!(report.phases.len(), 3);
 
                 let mut found = vec![0; n];
                 let array = HostArray::Argsorted { keys: &keys, indices: &mut found };
-                sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                sort_array(gpu, array, code::<u32>(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(found == indices, "indices of {n}");
 
                 // Keys that no sort by digits takes.
                 let wide: Vec<u128> =
                     keys.iter().map(|&key| u128::from(key) << 70 | u128::from(key)).collect();
                 let array = HostArray::Argsorted { keys: &wide, indices: &mut found };
-                sort(gpu, array, code::<u128>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                sort_array(gpu, array, code::<u128>(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(found == indices, "indices of {n} wide keys");
                 let mut sorted = wide.clone();
                 let array = HostArray::Sorted { keys: &mut sorted, payload: None };
-                sort(gpu, array, code::<u128>(), Order::default(), Algorithm::Auto, ALLOWED).unwrap();
+                sort_array(gpu, array, code::<u128>(), Algorithm::Auto, ALLOWED).unwrap();
                 assert!(sorted.iter().map(|&key| key as u32).eq(expected.iter().copied()), "{n} wide keys");
             }
         });
@@ -368,8 +297,7 @@ mod tests {
             {
                 let mut keys = descending.clone();
                 let array = HostArray::Sorted { keys: &mut keys, payload: None };
-                let error =
-                    sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Radix, allowed).unwrap_err();
+                let error = sort_array(gpu, array, code::<u32>(), Algorithm::Radix, allowed).unwrap_err();
                 assert!(
                     matches!(error, Error::Memory { bound: found, needed, available, .. }
                 if found == bound && needed > 1_600_000 && available <= 1 << 20),
@@ -389,7 +317,7 @@ mod tests {
             // The keys, and twice as much pinned memory.
             let allowed = Allowed { memory_limit: 3 * 800_000, ..ALLOWED };
             let array = HostArray::Sorted { keys: &mut keys, payload: None };
-            let report = sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, allowed).unwrap();
+            let report = sort_array(gpu, array, code::<u32>(), Algorithm::Auto, allowed).unwrap();
             assert!(keys == sorted);
             assert!(report.scratch_peak <= allowed.memory_limit);
             // The same amount of pinned memory, and all payloads, which are held back here.
@@ -399,14 +327,14 @@ mod tests {
             let mut try_pairs = |stable| {
                 let moved = HostPayload::of_pod(&mut payload).map(|payload| (payload, stable));
                 let array = HostArray::Sorted { keys: &mut keys, payload: moved };
-                sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, with_payloads)
+                sort_array(gpu, array, code::<u32>(), Algorithm::Auto, with_payloads)
             };
             assert!(matches!(try_pairs(true), Err(Error::Memory { bound: Bound::Limit, .. })));
             let report = try_pairs(false).unwrap();
             assert!(report.scratch_peak <= with_payloads.memory_limit);
             assert!(keys == sorted && payload.iter().rev().eq(&sorted));
             let array = HostArray::Argsorted { keys: &sorted, indices: &mut keys };
-            let refused = sort(gpu, array, code::<u32>(), Order::default(), Algorithm::Auto, allowed);
+            let refused = sort_array(gpu, array, code::<u32>(), Algorithm::Auto, allowed);
             assert!(matches!(refused, Err(Error::Memory { bound: Bound::Limit, .. })));
         });
     }
@@ -421,7 +349,7 @@ mod tests {
                 let payload = HostPayload::of_pod(&mut indices).map(|payload| (payload, true));
                 let array = HostArray::Sorted { keys: &mut keys, payload };
                 let allowed = Allowed { memory_limit, ..ALLOWED };
-                let report = sort(gpu, array, code::<u64>(), Order::default(), Algorithm::Auto, allowed)?;
+                let report = sort_array(gpu, array, code::<u64>(), Algorithm::Auto, allowed)?;
                 assert!(keys.is_sorted() && indices == descending);
                 Ok::<u64, Error>(report.scratch_peak)
             };
@@ -438,7 +366,7 @@ mod tests {
             let try_with = |algorithm| {
                 let mut keys: Vec<u32> = (0..20_000).rev().collect();
                 let array = HostArray::Sorted { keys: &mut keys, payload: None };
-                let result = sort(gpu, array, code::<u32>(), Order::default(), algorithm, ALLOWED);
+                let result = sort_array(gpu, array, code::<u32>(), algorithm, ALLOWED);
                 result.map(|_| assert!(keys.is_sorted()))
             };
             use Algorithm::{Auto, Bitonic, Merge, Quicksort, Radix, SampleSort};
@@ -448,7 +376,7 @@ mod tests {
             assert!(matches!(try_with(Quicksort), Err(Error::Unsupported(_))));
             let mut narrow = [3u8, 1, 2];
             let array = HostArray::Sorted { keys: &mut narrow, payload: None };
-            let result = sort(gpu, array, code::<u8>(), Order::default(), SampleSort, ALLOWED);
+            let result = sort_array(gpu, array, code::<u8>(), SampleSort, ALLOWED);
             assert!(matches!(result, Err(Error::Unsupported(_))));
         });
     }
@@ -462,13 +390,11 @@ mod tests {
                 Beside::Payload { bytes: 8, stable: true },
                 Beside::Indices { stable: true },
             ];
-            let algorithms = [Algorithm::Auto, Algorithm::SampleSort, Algorithm::Merge];
-            for (beside, algorithm) in
-                besides.into_iter().flat_map(|beside| algorithms.map(|other| (beside, other)))
-            {
+            let named = [DeviceWay::Passes, DeviceWay::Samples, DeviceWay::Segment];
+            for (beside, named) in besides.into_iter().flat_map(|beside| named.map(|way| (beside, way))) {
                 let n = 150_000;
                 let wanted = Wanted { beside, code: code::<u32>(), order: Order::default() };
-                let way = gpu.way::<u32>(n, wanted, algorithm).unwrap();
+                let way = wanted.in_way::<u32>(named, n, gpu.device().properties());
                 let words = gpu.array_words::<u32>(&way, n, wanted);
                 let each = if let Beside::Payload { bytes, .. } = beside { bytes } else { 4 };
                 let keys = gpu.device().alloc::<u32>(n).unwrap();
@@ -480,7 +406,7 @@ mod tests {
                 unsafe {
                     let stream = stream.with_workspace(scratch.view().cast());
                     let sort = gpu.sort_array_by(way, &stream, keys.view(), payload.address(), wanted);
-                    assert_eq!(gpu.device().free_memory().unwrap(), free, "{beside:?} {algorithm:?}");
+                    assert_eq!(gpu.device().free_memory().unwrap(), free, "{beside:?} {named:?}");
                     sort.unwrap().wait().unwrap();
                 }
             }

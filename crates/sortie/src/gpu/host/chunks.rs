@@ -6,21 +6,20 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
-use sortie_device::Buffer;
+use sortie_device::{Buffer, Properties};
 
 use super::segments::Allowed;
 use crate::gpu::Gpu;
-use crate::gpu::alloc::{alloc, workspace_bytes};
+use crate::gpu::alloc::{alloc, available, workspace_bytes};
 use crate::gpu::array::Wanted;
 use crate::gpu::copy::bytes;
 use crate::gpu::ring::{Kept, Ring, Slots};
 use crate::gpu::threads;
-use crate::gpu::tuning::{
-    CARRIERS, LEAST_TRIP_BYTES, LEFT_FREE, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES,
-};
+use crate::gpu::tuning::{CARRIERS, LEAST_TRIP_BYTES, MOST_RUNS, OVERLAPPED_CHUNK_BYTES, TRIP_BYTES};
 use crate::key::{Bits, Code};
 use crate::request::Beside;
-use crate::{Bound, Error, Order};
+use crate::ways;
+use crate::{Error, Order};
 
 /// Some keys with their payloads: where they come from, in parts, and where they are written in order.
 pub(crate) struct ArrayChunk<'a, B> {
@@ -60,6 +59,63 @@ struct Carrier<B> {
     gpu: Arc<Gpu>,
 }
 
+impl Work {
+    fn wanted(self) -> Wanted {
+        let beside = match self.payload_bytes {
+            0 => Beside::Nothing,
+            bytes => Beside::Payload { bytes, stable: self.stable },
+        };
+        Wanted { beside, code: self.code, order: self.order }
+    }
+}
+
+/// How many carriers there are, and what they take.
+pub(crate) struct Crew {
+    carriers: usize,
+    /// The most keys of a chunk.
+    most: usize,
+    /// Words of each piece of scratch, on each device.
+    words: Vec<Vec<usize>>,
+    /// Bytes on each device.
+    there: Vec<u64>,
+    scratch: ways::Scratch,
+}
+
+impl Crew {
+    /// The possible ones for `n` keys, the best first. `held` gives the bytes of host memory that are held for a number of chunks.
+    pub fn choices<B: Bits>(
+        devices: &[&Properties],
+        n: usize,
+        work: Work,
+        threads: usize,
+        held: impl Fn(usize) -> u64,
+    ) -> impl Iterator<Item = Result<Crew, Error>> {
+        let each = size_of::<B>() + work.payload_bytes;
+        shapes(devices.len(), threads, n * each).map(move |(carriers, bytes)| {
+            let most = bytes / each;
+            let of = |device: &&Properties| work.wanted().words_up_to::<B>(most, device);
+            let words: Vec<Vec<usize>> = devices.iter().map(of).collect::<Result<_, _>>()?;
+            let there = |number: usize| {
+                let own = (number..carriers).step_by(devices.len()).count();
+                (own * (most * each + workspace_bytes(&words[number]))) as u64
+            };
+            let there: Vec<u64> = (0..devices.len()).map(there).collect();
+            let host = held(n.div_ceil(most)) + (carriers * Slots::of_one_thread(bytes).pinned()) as u64;
+            let scratch = ways::Scratch { host, device: there.iter().sum() };
+            Ok(Crew { carriers, most, words, there, scratch })
+        })
+    }
+
+    /// What they take in all, unless it exceeds the limit, or what one of the devices has available.
+    pub fn check(&self, limit: u64, available: &[u64]) -> Result<ways::Scratch, Error> {
+        self.scratch.check(limit, u64::MAX, HINT)?;
+        for (&device, &available) in self.there.iter().zip(available) {
+            ways::Scratch { host: 0, device }.check(limit, available, HINT)?;
+        }
+        Ok(self.scratch)
+    }
+}
+
 impl<B: Bits> Carriers<B> {
     /// Allocates for `n` keys as many carriers, on the devices in turn, and as large chunks as the memory allows.
     /// `held` gives the bytes of host memory that are held for a number of chunks.
@@ -70,47 +126,23 @@ impl<B: Bits> Carriers<B> {
         held: impl Fn(usize) -> u64,
         allowed: Allowed,
     ) -> Result<Self, Error> {
-        let Work { code, order, payload_bytes, stable } = work;
-        let beside = match payload_bytes {
-            0 => Beside::Nothing,
-            bytes => Beside::Payload { bytes, stable },
-        };
-        let wanted = Wanted { beside, code, order };
-        let mut available = Vec::new();
-        for gpu in gpus {
-            let free = gpu.device().free_memory()?;
-            available.push(free - free / LEFT_FREE);
-        }
-        let each = size_of::<B>() + payload_bytes;
+        let free = |gpu: &Arc<Gpu>| Ok(available(gpu.device().free_memory()?));
+        let available: Vec<u64> = gpus.iter().map(free).collect::<Result<_, Error>>()?;
+        let devices: Vec<&Properties> = gpus.iter().map(|gpu| gpu.device().properties()).collect();
         let mut refused = None;
-        for (carriers, bytes) in shapes(gpus.len(), allowed.threads, n * each) {
-            let most = bytes / each;
-            let mut scratch = Vec::new();
-            for gpu in gpus {
-                scratch.push(gpu.words_up_to::<B>(most, wanted)?);
-            }
-            let there = |number: usize| {
-                let own = (number..carriers).step_by(gpus.len()).count();
-                (own * (most * each + workspace_bytes(&scratch[number]))) as u64
+        for crew in Crew::choices::<B>(&devices, n, work, allowed.threads, held) {
+            let crew = crew?;
+            let carrier = |i: usize| {
+                let number = i % gpus.len();
+                Carrier::new(&gpus[number], crew.most, work.payload_bytes, &crew.words[number])
             };
-            let needed = (0..gpus.len()).map(there).sum::<u64>()
-                + held(n.div_ceil(most))
-                + (carriers * Slots::of_one_thread(bytes).pinned()) as u64;
-            let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
-            if needed > allowed.memory_limit {
-                refused = Some(too_much(Bound::Limit, needed, allowed.memory_limit));
-            } else if let Some(full) = (0..gpus.len()).find(|&number| there(number) > available[number]) {
-                refused = Some(too_much(Bound::Device, there(full), available[full]));
-            } else {
-                let carrier = |i: usize| {
-                    let number = i % gpus.len();
-                    Carrier::new(&gpus[number], most, payload_bytes, &scratch[number])
-                };
-                match (0..carriers).map(carrier).collect() {
-                    Ok(carriers) => return Ok(Carriers { carriers, wanted, most, bytes: needed }),
-                    Err(error @ Error::Memory { .. }) => refused = Some(error),
-                    Err(error) => return Err(error),
-                }
+            let carriers = crew.check(allowed.memory_limit, &available).and_then(|scratch| {
+                let carriers = (0..crew.carriers).map(carrier).collect::<Result<_, _>>()?;
+                Ok(Carriers { carriers, wanted: work.wanted(), most: crew.most, bytes: scratch.bytes() })
+            });
+            match carriers {
+                Err(error @ Error::Memory { .. }) => refused = Some(error),
+                decided => return decided,
             }
         }
         Err(refused.expect("there is at least one shape"))

@@ -5,13 +5,14 @@ use std::ops::Range;
 
 use sortie_device::Device;
 
-use crate::gpu::alloc::{too_little, workspace_bytes};
+use crate::gpu::alloc::{available, too_little, workspace_bytes};
 use crate::gpu::ring::Slots;
 use crate::gpu::segments::{Content, Lie, Payload, segments_words};
-use crate::gpu::tuning::{
-    CHUNK_BYTES, CHUNKS_UNDER_WAY, LEAST_CHUNK_BYTES, LEFT_FREE, OVERLAPPED_CHUNK_BYTES,
-};
-use crate::{Bound, Error, Segments};
+use crate::gpu::tuning::{CHUNK_BYTES, CHUNKS_UNDER_WAY, LEAST_CHUNK_BYTES, OVERLAPPED_CHUNK_BYTES};
+use crate::key::Code;
+use crate::request::{Beside, Lengths};
+use crate::ways::Scratch;
+use crate::{Bound, Error, Order, Segments};
 
 /// Consecutive segments, and the range of their keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,9 +64,13 @@ impl Plan {
         (slots + size_of::<u64>() * self.offsets + self.scratch) as u64
     }
 
+    pub fn scratch(&self) -> Scratch {
+        Scratch { host: self.pinned() + (size_of::<u64>() * self.offsets) as u64, device: self.device() }
+    }
+
     /// Bytes of scratch of all kinds.
     pub fn bytes(&self) -> u64 {
-        self.pinned() + self.device() + (size_of::<u64>() * self.offsets) as u64
+        self.scratch().bytes()
     }
 }
 
@@ -85,15 +90,7 @@ pub(crate) struct Request<'a> {
 impl Request<'_> {
     /// Bytes of a key with its payload or its index.
     pub fn bytes_a_key(&self) -> usize {
-        self.content.key_bytes + self.beside_bytes()
-    }
-
-    fn beside_bytes(&self) -> usize {
-        match self.content.payload {
-            Payload::None => 0,
-            Payload::Moved(bytes) => bytes,
-            Payload::Places => size_of::<u32>(),
-        }
+        self.content.key_bytes + self.content.payload.bytes()
     }
 
     /// Reserves memory by the largest plan that stays within the limit and for which the device and the system have
@@ -106,8 +103,7 @@ impl Request<'_> {
         limit: u64,
         mut reserve: impl FnMut(&Plan) -> Result<R, Error>,
     ) -> Result<(Plan, R), Error> {
-        let free = device.free_memory()?;
-        let available = free - free / LEFT_FREE;
+        let available = available(device.free_memory()?);
         let mut refused = None;
         for (slots, chunk_bytes) in shapes(self.keys.saturating_mul(self.bytes_a_key())) {
             let plan = self.plan(slots, chunk_bytes);
@@ -135,8 +131,8 @@ impl Request<'_> {
             },
             scratch: workspace_bytes(&[most_words]),
             through_pinned: !self.pinned,
-            beside_bytes: self.beside_bytes(),
-            argsorts: self.content.payload == Payload::Places,
+            beside_bytes: self.content.payload.bytes(),
+            argsorts: self.content.payload == Payload::Indices,
             key_bytes: self.content.key_bytes,
             chunks,
         }
@@ -189,6 +185,42 @@ impl Request<'_> {
         };
         segments_words(self.content, chunk.keys.len(), lie, self.shared_per_block)
     }
+}
+
+/// What each plan takes if only the lengths of the segments are known, the best plan first. If most segments are empty, their
+/// offsets may take more.
+pub(crate) fn segments_scratch(
+    key_bytes: usize,
+    beside: Beside,
+    n: usize,
+    lengths: &Lengths,
+    shared_per_block: usize,
+) -> impl Iterator<Item = Scratch> {
+    let payload = Payload::of(beside);
+    let content = Content { key_bytes, payload, code: Code::Unsigned, order: Order::default() };
+    let (each, longest) = (key_bytes + payload.bytes(), usize::try_from(lengths.longest).unwrap_or(n));
+    shapes(n.saturating_mul(each)).map(move |(slots, chunk_bytes)| {
+        let keys = (chunk_bytes / each).max(longest).min(n);
+        let (lie, offsets) = match lengths.offsets {
+            None => (Lie::Length(longest.max(1)), 0),
+            Some(offsets) => {
+                let offsets = usize::try_from(offsets).unwrap_or(n).min(keys + 1);
+                (Lie::Offsets { segments: offsets.saturating_sub(1), longest }, offsets)
+            }
+        };
+        Plan {
+            chunks: Vec::new(),
+            slots: if keys < n { slots } else { 1 },
+            keys,
+            offsets,
+            scratch: workspace_bytes(&[segments_words(content, keys, lie, shared_per_block)]),
+            through_pinned: true,
+            beside_bytes: payload.bytes(),
+            argsorts: payload == Payload::Indices,
+            key_bytes,
+        }
+        .scratch()
+    })
 }
 
 /// Numbers of chunks in flight and the bytes of each, the best first: large chunks that overlap, then smaller ones,

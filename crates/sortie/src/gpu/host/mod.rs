@@ -9,9 +9,10 @@ mod strings;
 mod transport;
 mod words;
 
-pub(crate) use array::{HostArray, forecast, most_at_once, sort as sort_host_array};
-pub(crate) use chunks::{ArrayChunk, Carriers, Work};
+pub(crate) use array::{HostArray, array_scratch, parts, sort as sort_host_array};
+pub(crate) use chunks::{ArrayChunk, Carriers, Crew, Work};
+pub(crate) use memory::segments_scratch;
 pub(crate) use segments::{Allowed, HostPayload, sort_segments};
 pub(crate) use share::{HostShare, Room};
-pub(crate) use strings::argsort_strings;
-pub(crate) use words::sort_words;
+pub(crate) use strings::{argsort_strings, strings_scratch};
+pub(crate) use words::{sort_words, words_scratch};

@@ -165,11 +165,7 @@ fn sort_in_chunks<B: Bits>(
 ) -> Result<Report, Error> {
     let start = Instant::now();
     let n = array.keys().len();
-    let payload = match array.beside() {
-        Beside::Nothing => Payload::None,
-        Beside::Payload { bytes, .. } => Payload::Moved(bytes),
-        Beside::Indices { .. } => Payload::Places,
-    };
+    let payload = Payload::of(array.beside());
     let request = Request {
         segments,
         keys: n,
@@ -181,7 +177,7 @@ fn sort_in_chunks<B: Bits>(
     let (plan, mut way) =
         request.reserve(device, allowed.memory_limit, |plan| SegmentPipeline::<B>::new(device, plan))?;
     let chunks = &plan.chunks;
-    if payload == Payload::Places {
+    if payload == Payload::Indices {
         check_indices(chunks.iter().map(|chunk| chunk.longest as u64).max().unwrap_or(0))?;
     }
     for (i, chunk) in chunks.iter().enumerate() {

@@ -5,17 +5,18 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use sortie_device::{Buffer, Event, Stream, View};
+use sortie_device::{Buffer, Event, Properties, Stream, View};
 
 use super::segments::Allowed;
-use crate::gpu::alloc::{scratch, workspace, workspace_bytes};
+use crate::gpu::alloc::{available, scratch, workspace, workspace_bytes};
 use crate::gpu::array::{MOST_KEYS, Wanted};
 use crate::gpu::ring::{Origin, Ring, Slots, Span, between};
-use crate::gpu::tuning::{LEFT_FREE, RING_SLOTS};
+use crate::gpu::tuning::RING_SLOTS;
 use crate::gpu::{Gpu, Pending};
 use crate::key::{Bits, Code};
 use crate::request::Beside;
-use crate::{Algorithm, Bound, Error, Order};
+use crate::ways;
+use crate::{Error, Order};
 
 /// Keys and payloads.
 type Arrays = [Buffer<u32>; 2];
@@ -57,46 +58,66 @@ pub(crate) struct Room {
     pub held: u64,
 }
 
+impl Room {
+    fn wanted(&self) -> Wanted {
+        let beside = match self.payload_bytes {
+            0 => Beside::Nothing,
+            bytes => Beside::Payload { bytes, stable: self.stable },
+        };
+        // Codes arrive here, not keys.
+        Wanted { beside, code: Code::Unsigned, order: Order::default() }
+    }
+
+    /// Words of each piece of scratch for the sort of any number of keys that there is room for.
+    fn words<B: Bits>(&self, device: &Properties) -> Result<Vec<usize>, Error> {
+        let mut most = Vec::new();
+        // Fewer keys may be sorted in another way.
+        for keys in [self.keys, self.keys.min(MOST_KEYS)] {
+            let words = self.wanted();
+            let words = words.scratch_words::<B>(&words.way::<B>(keys, device)?, keys, device);
+            most.resize(most.len().max(words.len()), 0);
+            most.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
+        }
+        Ok(most)
+    }
+
+    /// Whether pieces are put in order after they have arrived.
+    fn is_put_in_order(&self) -> bool {
+        self.payload_bytes > 0 && self.stable
+    }
+
+    fn scratch<B: Bits>(&self, words: &[usize], threads: usize) -> ways::Scratch {
+        let copies = if self.is_put_in_order() { 2 } else { 1 };
+        let arrays = copies * self.keys * (size_of::<B>() + self.payload_bytes);
+        let pinned = threads * Slots { count: RING_SLOTS, bytes: self.slot }.pinned();
+        ways::Scratch { host: self.held + pinned as u64, device: (arrays + workspace_bytes(words)) as u64 }
+    }
+
+    /// What a share of this size takes, and what is held besides.
+    pub fn most<B: Bits>(&self, device: &Properties, threads: usize) -> Result<ways::Scratch, Error> {
+        Ok(self.scratch::<B>(&self.words::<B>(device)?, threads))
+    }
+}
+
 impl<'gpu, B: Bits> HostShare<'gpu, B> {
     /// Allocates a share, with a ring for each thread.
     ///
     /// # Errors
     /// [`Error::Memory`] if it exceeds the limit or the memory of the device.
     pub fn new(gpu: &'gpu Gpu, room: Room, allowed: Allowed) -> Result<(Self, Vec<Ring>), Error> {
-        let Room { keys: most, payload_bytes, stable, slot, held } = room;
-        let beside = match payload_bytes {
-            0 => Beside::Nothing,
-            bytes => Beside::Payload { bytes, stable },
-        };
-        // Codes arrive here, not keys.
-        let wanted = Wanted { beside, code: Code::Unsigned, order: Order::default() };
-        // Fewer keys may be sorted in another way.
-        let mut most_words = Vec::new();
-        for keys in [most, most.min(MOST_KEYS)] {
-            let words = gpu.array_words::<B>(&gpu.way::<B>(keys, wanted, Algorithm::Auto)?, keys, wanted);
-            most_words.resize(most_words.len().max(words.len()), 0);
-            most_words.iter_mut().zip(words).for_each(|(most, words)| *most = words.max(*most));
-        }
+        let Room { keys: most, payload_bytes, slot, .. } = room;
+        let (device, wanted) = (gpu.device(), room.wanted());
+        let most_words = room.words::<B>(device.properties())?;
+        let needed = room.scratch::<B>(&most_words, allowed.threads);
+        needed.check(allowed.memory_limit, available(device.free_memory()?), HINT)?;
         let slots = Slots { count: RING_SLOTS, bytes: slot };
-        let copies = if payload_bytes > 0 && stable { 2 } else { 1 };
-        let there = (copies * most * (size_of::<B>() + payload_bytes) + workspace_bytes(&most_words)) as u64;
-        let bytes = there + held + (allowed.threads * slots.pinned()) as u64;
-        let too_much = |bound, needed, available| Error::Memory { bound, needed, available, hint: HINT };
-        if bytes > allowed.memory_limit {
-            return Err(too_much(Bound::Limit, bytes, allowed.memory_limit));
-        }
-        let device = gpu.device();
-        let free = device.free_memory()?;
-        if there > free - free / LEFT_FREE {
-            return Err(too_much(Bound::Device, there, free));
-        }
         let stream = device.stream()?;
         let array = || -> Result<_, Error> {
             let of = |bytes: usize| scratch(&stream, (most * bytes).div_ceil(size_of::<u32>()));
             Ok([of(size_of::<B>())?, of(payload_bytes)?])
         };
         let sent = array()?;
-        let in_order = (copies == 2).then(array).transpose()?;
+        let in_order = room.is_put_in_order().then(array).transpose()?;
         let scratch = workspace(&stream, &most_words)?;
         let rings =
             (0..allowed.threads).map(|_| Ring::new(device, gpu.rings(), slots)).collect::<Result<_, _>>()?;
@@ -116,7 +137,7 @@ impl<'gpu, B: Bits> HostShare<'gpu, B> {
             origin,
             begun: device.event()?,
             done: device.event()?,
-            bytes,
+            bytes: needed.bytes(),
         };
         Ok((share, rings))
     }

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::time::Instant;
 
-use sortie_device::View;
+use sortie_device::{Properties, View};
 
 use super::segments::Allowed;
 use crate::gpu::Gpu;
@@ -17,6 +17,7 @@ use crate::gpu::strings::{check_count, scratch_of_strings};
 use crate::gpu::tuning::COPIED_BY_A_TASK_BYTES;
 use crate::parallel;
 use crate::scratch::reserve;
+use crate::ways::Scratch;
 use crate::{Bound, Error, Index, Order, Ran, Report};
 
 const HINT: &str = "a GPU needs the bytes of the strings and about 110 bytes per string; sort in parts, or use the CPU \
@@ -32,7 +33,6 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     allowed: Allowed,
 ) -> Result<Report, Error> {
     let n = strings.len();
-    check_count(n)?;
     let mut report = Report::default();
     let offsets = report.phase("measure", size_of_val(strings), n * size_of::<u64>(), || {
         offsets_of(strings, &string, allowed.threads)
@@ -40,21 +40,15 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     let text_bytes = usize::try_from(offsets[n]).map_err(|_| too_long())?;
     let slots = Slots::of_all_threads(text_bytes.max(size_of_val(&*offsets)));
 
-    let held = size_of_val(&*offsets);
-    let most = 4 * scratch_of_strings(gpu, n)?;
+    let needed = strings_scratch(n, text_bytes, gpu.device().properties())?;
+    needed.check(allowed.memory_limit, u64::MAX, HINT)?;
     let indices_bytes = n * size_of::<u32>();
-    let beside = 2 * held + indices_bytes + most + slots.pinned();
-    let needed = (beside as u64).saturating_add(text_bytes as u64);
-    if needed > allowed.memory_limit {
-        let available = allowed.memory_limit;
-        return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
-    }
     let device = gpu.device();
     let (text, offsets_there, indices_there) =
         (alloc::<u8>(device, text_bytes)?, alloc::<u64>(device, n + 1)?, alloc::<u32>(device, n)?);
     let mut ring = Ring::new(device, gpu.rings(), slots)?;
 
-    report.scratch_peak = needed;
+    report.scratch_peak = needed.bytes();
     let start = Instant::now();
     let joined = Joined { strings, string: &string, offsets: &offsets };
     // SAFETY: only bytes of strings and zeros are written.
@@ -75,6 +69,15 @@ pub(crate) fn argsort_strings<S: Sync, I: Index>(
     take_indices(&mut ring, indices, indices_there.view(), allowed.threads, |_, _| ())?;
     report.push(Ran::Cuda, "copy out", start.elapsed(), indices_bytes, size_of_val(indices));
     Ok(report)
+}
+
+/// What a sort of `n` strings of this many bytes in all takes.
+pub(crate) fn strings_scratch(n: usize, text_bytes: usize, device: &Properties) -> Result<Scratch, Error> {
+    check_count(n)?;
+    let offsets = size_of::<u64>() * (n + 1);
+    let most = size_of::<u32>() * (n + scratch_of_strings(device, n)?);
+    let host = offsets + Slots::of_all_threads(text_bytes.max(offsets)).pinned();
+    Ok(Scratch { host: host as u64, device: ((offsets + most) as u64).saturating_add(text_bytes as u64) })
 }
 
 /// The offsets of the strings in their concatenation, followed by its length.
@@ -116,17 +119,17 @@ pub(super) fn take_indices<I: Index>(
     threads: usize,
     mut there: impl FnMut(&mut [I], usize),
 ) -> Result<(), Error> {
-    const PLACE: usize = size_of::<u32>();
+    const INDEX: usize = size_of::<u32>();
     let take = |(to, from): (&mut [I], &[u8])| {
-        for (to, place) in to.iter_mut().zip(from.chunks_exact(PLACE)) {
-            *to = I::from_usize(u32::from_ne_bytes(place.try_into().expect("as many bytes")) as usize);
+        for (to, index) in to.iter_mut().zip(from.chunks_exact(INDEX)) {
+            *to = I::from_usize(u32::from_ne_bytes(index.try_into().expect("as many bytes")) as usize);
         }
     };
     ring.take_out(from.cast(), |range, pinned| {
-        let end = range.end / PLACE;
-        let part = &mut to[range.start / PLACE..end];
-        let each = COPIED_BY_A_TASK_BYTES / PLACE;
-        parallel::for_each(threads, part.chunks_mut(each).zip(pinned.chunks(each * PLACE)), take);
+        let end = range.end / INDEX;
+        let part = &mut to[range.start / INDEX..end];
+        let each = COPIED_BY_A_TASK_BYTES / INDEX;
+        parallel::for_each(threads, part.chunks_mut(each).zip(pinned.chunks(each * INDEX)), take);
         there(to, end);
     })
 }
@@ -252,7 +255,7 @@ mod tests {
                 .map(|i| [&b"a group "[..], &(i / 2).to_be_bytes(), b" that ties"].concat())
                 .collect();
             for strings in [one, pairs] {
-                let most = 4 * scratch_of_strings(gpu, strings.len()).unwrap();
+                let most = 4 * scratch_of_strings(gpu.device().properties(), strings.len()).unwrap();
                 let data = strings.concat().len() + 12 * strings.len() + 8;
                 let memory = (data + most) as u64;
                 let small = Gpu::new(sortie_simt::device(Options { memory, ..Options::default() }).unwrap());

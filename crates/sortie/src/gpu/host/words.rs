@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::time::Instant;
 
-use sortie_device::Buffer;
+use sortie_device::{Buffer, Properties};
 
 use super::segments::Allowed;
 use super::strings::take_indices;
@@ -14,7 +14,8 @@ use crate::gpu::alloc::alloc;
 use crate::gpu::ring::{Ring, Slots};
 use crate::gpu::strings::Ties;
 use crate::gpu::strings::{self, check_count, scratch_of_words};
-use crate::{Bound, Error, Index, Order, Ran, Report};
+use crate::ways::Scratch;
+use crate::{Error, Index, Order, Ran, Report};
 
 const HINT: &str = "a GPU needs about 90 bytes per string; sort in parts, or use the CPU engine";
 
@@ -28,6 +29,17 @@ pub(crate) struct SortedWords {
     pub report: Report,
 }
 
+const WORD: usize = size_of::<u64>();
+
+/// What a sort of `n` words takes.
+pub(crate) fn words_scratch(n: usize, device: &Properties) -> Result<Scratch, Error> {
+    check_count(n)?;
+    // On the host: at most as many slots as indices, and half as many starts.
+    let host = n * (size_of::<u32>() + size_of::<u64>() / 2) + Slots::of_all_threads(n * WORD).pinned();
+    let device = n * (WORD + size_of::<u32>()) + size_of::<u32>() * scratch_of_words(device, n)?;
+    Ok(Scratch { host: host as u64, device: device as u64 })
+}
+
 /// Sorts `n` words, stably. `write` is called with the number of the first word and eight bytes for each word. If it reports
 /// that there is no such word, nothing is sorted. A word that is a multiple of `base` ties with no other.
 pub(crate) fn sort_words(
@@ -38,18 +50,10 @@ pub(crate) fn sort_words(
     order: Order,
     allowed: Allowed,
 ) -> Result<Option<SortedWords>, Error> {
-    const WORD: usize = size_of::<u64>();
-    check_count(n)?;
+    let needed = words_scratch(n, gpu.device().properties())?;
+    needed.check(allowed.memory_limit, u64::MAX, HINT)?;
     let slots = Slots::of_all_threads(n * WORD);
-    let device_bytes = n * (WORD + size_of::<u32>()) + size_of::<u32>() * scratch_of_words(gpu, n)?;
-    // On the host: at most as many slots as indices, and half as many starts.
-    let held = n * (size_of::<u32>() + size_of::<u64>() / 2);
-    let needed = (device_bytes + held + slots.pinned()) as u64;
-    if needed > allowed.memory_limit {
-        let available = allowed.memory_limit;
-        return Err(Error::Memory { bound: Bound::Limit, needed, available, hint: HINT });
-    }
-    let mut report = Report { scratch_peak: needed, ..Report::default() };
+    let mut report = Report { scratch_peak: needed.bytes(), ..Report::default() };
     if n < 2 {
         let ring = Ring::new(gpu.device(), gpu.rings(), slots)?;
         return Ok(Some(SortedWords { ring, indices: None, ties: Ties::default(), report }));

@@ -60,6 +60,6 @@ pub(crate) fn copies_words(content: Content, keys: usize) -> usize {
     match content.payload {
         Payload::None => copy,
         Payload::Moved(bytes) => copy + words(keys * bytes / 4),
-        Payload::Places => 2 * copy + words(keys),
+        Payload::Indices => 2 * copy + words(keys),
     }
 }

@@ -407,7 +407,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
         })?;
         // Indices, once they are made, are moved like a payload.
         let merged = match self.content.payload {
-            Payload::Places => Content { payload: Payload::Moved(4), ..self.content },
+            Payload::Indices => Content { payload: Payload::Moved(4), ..self.content },
             _ => self.content,
         };
         let mut defines = merged.defines();
@@ -468,7 +468,7 @@ impl<'gpu, 'a, B: Bits> SegmentSort<'gpu, 'a, B> {
         let mut arrays = self.in_place();
         match self.content.payload {
             // The keys stay where they are, so their runs are merged between two copies.
-            Payload::Places => {
+            Payload::Indices => {
                 arrays.keys = [address, address + key_copy];
                 arrays.payload[1] = address + 2 * key_copy;
             }

@@ -39,16 +39,25 @@ pub(crate) enum Payload {
     /// This many bytes per key: 4, 8 or 16.
     Moved(usize),
     /// The keys do not move; their indices in order are written instead.
-    Places,
+    Indices,
 }
 
 impl Payload {
+    /// As a request names it.
+    pub fn of(beside: Beside) -> Payload {
+        match beside {
+            Beside::Nothing => Payload::None,
+            Beside::Payload { bytes, .. } => Payload::Moved(bytes),
+            Beside::Indices { .. } => Payload::Indices,
+        }
+    }
+
     /// Bytes for each key.
     pub fn bytes(self) -> usize {
         match self {
             Payload::None => 0,
             Payload::Moved(bytes) => bytes,
-            Payload::Places => size_of::<u32>(),
+            Payload::Indices => size_of::<u32>(),
         }
     }
 
@@ -57,7 +66,7 @@ impl Payload {
         match self {
             Payload::None => Beside::Nothing,
             Payload::Moved(bytes) => Beside::Payload { bytes, stable: true },
-            Payload::Places => Beside::Indices { stable: true },
+            Payload::Indices => Beside::Indices { stable: true },
         }
     }
 }
@@ -83,7 +92,7 @@ impl Content {
 
     /// Keys of the shortest segment for which there is anything to do.
     pub fn least(self) -> u64 {
-        if self.payload == Payload::Places { 1 } else { 2 }
+        if self.payload == Payload::Indices { 1 } else { 2 }
     }
 
     /// The macros that `segment.cuh` is instantiated with.
@@ -91,7 +100,7 @@ impl Content {
         let (payload, argsort) = match self.payload {
             Payload::None => (0, 0),
             Payload::Moved(bytes) => (bytes, 0),
-            Payload::Places => (4, 1),
+            Payload::Indices => (4, 1),
         };
         vec![
             ("SORTIE_KEY_BYTES", self.key_bytes.to_string()),
@@ -289,7 +298,7 @@ mod tests {
     /// did not fit.
     #[test]
     fn short_segments_fit_a_block_of_every_device() {
-        for payload in [Payload::None, Payload::Moved(4), Payload::Moved(16), Payload::Places] {
+        for payload in [Payload::None, Payload::Moved(4), Payload::Moved(16), Payload::Indices] {
             for key_bytes in [1, 2, 4, 8, 16] {
                 let content = Content { key_bytes, payload, code: Code::Unsigned, order: Order::default() };
                 for shared in [48 << 10, 99 << 10, 163 << 10, 227 << 10] {

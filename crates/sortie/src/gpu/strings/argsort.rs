@@ -7,7 +7,7 @@
 
 use std::num::NonZeroUsize;
 
-use sortie_device::{Buffer, Kernel, Launch, Stream, View};
+use sortie_device::{Buffer, Kernel, Launch, Properties, Stream, View};
 
 use super::stored::{Offsets, StoredStrings, Strings};
 use super::ties::Ties;
@@ -24,7 +24,7 @@ use crate::gpu::tuning::{CUT_OFF_LARGE_ALPHABET, CUT_OFF_SMALL_ALPHABET, SMALL_A
 use crate::gpu::{Gpu, Pending};
 use crate::key::Code;
 use crate::request::Beside;
-use crate::{Algorithm, Error, Order};
+use crate::{Error, Order};
 
 /// Blocks per multiprocessor, if there is enough work.
 const BLOCKS: u32 = 8;
@@ -174,7 +174,7 @@ pub(crate) fn check_count(n: usize) -> Result<(), Error> {
 }
 
 /// The most words of scratch memory that an argsort of `n` strings holds, whatever they are.
-pub(crate) fn scratch_of_strings(gpu: &Gpu, n: usize) -> Result<usize, Error> {
+pub(crate) fn scratch_of_strings(device: &Properties, n: usize) -> Result<usize, Error> {
     let content = Content {
         key_bytes: size_of::<u64>(),
         payload: Payload::Moved(size_of::<u32>()),
@@ -183,14 +183,14 @@ pub(crate) fn scratch_of_strings(gpu: &Gpu, n: usize) -> Result<usize, Error> {
     };
     let next = copies_words(content, n) + listed_words(n / 2 + 1);
     // Two levels exist at a time.
-    Ok(WORD * n + scratch_of_words(gpu, n)? + most_tied(n) + next)
+    Ok(WORD * n + scratch_of_words(device, n)? + most_tied(n) + next)
 }
 
 /// The same for a sort of existing words and the list of its ties.
-pub(crate) fn scratch_of_words(gpu: &Gpu, n: usize) -> Result<usize, Error> {
+pub(crate) fn scratch_of_words(device: &Properties, n: usize) -> Result<usize, Error> {
     let wanted = wanted(Order::default());
-    let way = gpu.way::<u64>(n, wanted, Algorithm::Auto)?;
-    let sorted: usize = gpu.array_words::<u64>(&way, n, wanted).into_iter().sum();
+    let way = wanted.way::<u64>(n, device)?;
+    let sorted: usize = wanted.scratch_words::<u64>(&way, n, device).into_iter().sum();
     Ok(fixed_words(n) + sorted + most_tied(n))
 }
 

@@ -9,16 +9,16 @@ mod shipped;
 pub use machine::MachineGpu;
 pub use shipped::shipped_gpus;
 
-use crate::compose::tuning::HYBRID_FROM;
-use crate::gpu::tuning::LEFT_FREE;
 use predict::on_gpu;
 
 use super::predict::on_cpu;
 use super::route::on_the_cpu;
-use super::{GpuWay, Machine, Plan, Predicted, Reason, Route, Scratch};
+use super::{CpuWay, GpuWay, Machine, Plan, Predicted, Reason, Route, Scratch};
 use crate::capability::Capability;
-use crate::request::{Beside, KeyForm, Operation, Request};
-use crate::{Algorithm, Bound, Devices, Engine, Error, gpu};
+use crate::compose::array::Outline;
+use crate::gpu::alloc::available;
+use crate::request::{KeyForm, Operation, Request};
+use crate::{Bound, Devices, Engine, Error};
 
 /// From this many bytes of keys on, a GPU is considered. One thread sorts as much in 2 to 4 ms (segments of 1000 f32,
 /// and of mixed lengths), and several threads do it in less time than any GPU takes to start: there is nothing to
@@ -37,9 +37,15 @@ pub(super) fn plan(request: &Request, machine: &Machine, able: &Capability) -> R
     match request.engine {
         Engine::Cpu => Ok(on_the_cpu(request, machine, Reason::Named)),
         Engine::Auto => Ok(fastest(request, machine, able)),
-        Engine::Cuda(ordinal) => on_one_gpu(request, machine, ordinal, Some(1.0)),
-        Engine::Hybrid(ordinal) => on_one_gpu(request, machine, ordinal, request.gpu_share),
-        Engine::CudaDevices(devices) => on_several_gpus(request, machine, devices),
+        Engine::Cuda(ordinal) => on_named(request, machine, &[machine.gpu(ordinal)?], Some(1.0), None),
+        Engine::Hybrid(ordinal) => {
+            on_named(request, machine, &[machine.gpu(ordinal)?], request.gpu_share, None)
+        }
+        Engine::CudaDevices(devices) => {
+            let gpus: Vec<_> =
+                devices.numbers().map(|number| machine.gpu(number)).collect::<Result<_, _>>()?;
+            on_named(request, machine, &gpus, Some(1.0), Some(devices))
+        }
     }
 }
 
@@ -59,120 +65,105 @@ fn fastest(request: &Request, machine: &Machine, able: &Capability) -> Plan {
     let Some(cpu_seconds) = on_cpu(request, &machine.cpu) else { return plan };
     let mut least = f64::INFINITY;
     for gpu in &machine.gpus {
-        let Ok((way, scratch)) = way_on(request, gpu, Some(1.0)) else { continue };
-        // If the GPU fails, the CPU must find all data as it was; so no array is sorted in parts.
-        if matches!(way, GpuWay::Chunks | GpuWay::Ranges) {
-            continue;
-        }
-        let Some(seconds) = on_gpu(request, &machine.cpu, gpu, way) else { continue };
+        let Ok((ways, scratch)) = ways_on(request, &[gpu], Some(1.0)) else { continue };
+        let Some(seconds) = on_gpu(request, &machine.cpu, gpu, ways[0]) else { continue };
         plan.predicted.push(Predicted { gpu: Some(gpu.name()), seconds });
         if plan.reason == Reason::DoesNotFit {
             plan.reason = Reason::CpuIsFaster;
         }
         if seconds < least && seconds * GPU_WINS_FROM < cpu_seconds {
             least = seconds;
-            (plan.route, plan.scratch) = (Route::Gpu(gpu.properties.ordinal, way), scratch);
-            plan.reason = Reason::GpuIsFaster;
+            let on_cpu = Route::Cpu(CpuWay::of(request));
+            let mut routes =
+                ways.into_iter().map(|way| Route::Gpu(gpu.properties.ordinal, way)).chain([on_cpu]);
+            plan.route = routes.next().expect("there is a way");
+            plan.alternatives = routes.collect();
+            (plan.scratch, plan.reason) = (scratch, Reason::GpuIsFaster);
         }
     }
     plan
 }
 
-fn on_one_gpu(request: &Request, machine: &Machine, ordinal: u32, share: Option<f64>) -> Result<Plan, Error> {
-    let gpu = machine.gpu(ordinal)?;
-    let (way, scratch) = way_on(request, gpu, share)?;
-    let predicted = with_cpu(request, machine, gpu, way);
-    Ok(Plan { route: Route::Gpu(ordinal, way), scratch, predicted, reason: Reason::Named })
-}
-
-/// An array that fits in the memory of the first GPU is sorted by that GPU alone.
-fn on_several_gpus(request: &Request, machine: &Machine, devices: Devices) -> Result<Plan, Error> {
-    let mut numbers = devices.numbers();
-    let first = numbers.next().expect("they are at least two");
-    let plan = on_one_gpu(request, machine, first, Some(1.0))?;
-    numbers.try_for_each(|number| machine.gpu(number).map(drop))?;
-    Ok(match plan.route {
-        Route::Gpu(_, GpuWay::Chunks | GpuWay::Ranges) => {
-            let scratch = scratch::in_chunks(request, machine.gpu(first)?);
-            Plan { route: Route::Gpus(devices), scratch, ..plan }
-        }
-        _ => plan,
+/// Plans for GPUs that were named. Chunks go to all of them, everything else to the first.
+fn on_named(
+    request: &Request,
+    machine: &Machine,
+    gpus: &[&MachineGpu],
+    share: Option<f64>,
+    all: Option<Devices>,
+) -> Result<Plan, Error> {
+    let first = gpus[0];
+    let (ways, scratch) = ways_on(request, gpus, share)?;
+    let on_cpu = on_cpu(request, &machine.cpu).map(|seconds| Predicted { gpu: None, seconds });
+    let on_gpu = on_gpu(request, &machine.cpu, first, ways[0]);
+    let on_gpu = on_gpu.map(|seconds| Predicted { gpu: Some(first.name()), seconds });
+    let mut routes = ways.into_iter().map(|way| match (way, all) {
+        (GpuWay::Chunks, Some(devices)) => Route::Gpus(devices),
+        _ => Route::Gpu(first.properties.ordinal, way),
+    });
+    Ok(Plan {
+        route: routes.next().expect("there is a way"),
+        alternatives: routes.collect(),
+        scratch,
+        predicted: on_cpu.into_iter().chain(on_gpu).collect(),
+        reason: Reason::Named,
     })
 }
 
-fn with_cpu(request: &Request, machine: &Machine, gpu: &MachineGpu, way: GpuWay) -> Vec<Predicted> {
-    let on_cpu = on_cpu(request, &machine.cpu).map(|seconds| Predicted { gpu: None, seconds });
-    let on_gpu = on_gpu(request, &machine.cpu, gpu, way);
-    on_cpu.into_iter().chain(on_gpu.map(|seconds| Predicted { gpu: Some(gpu.name()), seconds })).collect()
-}
-
-/// How a GPU would sort, and with how much scratch.
-fn way_on(request: &Request, gpu: &MachineGpu, share: Option<f64>) -> Result<(GpuWay, Scratch), Error> {
+/// How GPUs would sort: the first way for which there is memory, and those that take less. And what the first takes.
+fn ways_on(
+    request: &Request,
+    gpus: &[&MachineGpu],
+    share: Option<f64>,
+) -> Result<(Vec<GpuWay>, Scratch), Error> {
+    let first = gpus[0];
+    check_size(request, first)?;
     match (&request.operation, request.keys) {
-        (Operation::Segments(_), _) => Ok((GpuWay::Segments, scratch::of_segments(request))),
+        (Operation::Segments(_), _) => Ok((vec![GpuWay::Segments], scratch::of_segments(request, first))),
         (Operation::Array, KeyForm::Number { bytes, .. }) => {
-            way_of_array(request, gpu, bytes, share.unwrap_or(gpu.share))
+            ways_of_array(request, gpus, bytes, share.unwrap_or(first.share))
         }
-        (Operation::Array, KeyForm::Strings) => Ok((GpuWay::Strings, scratch::of_strings(request))),
+        (Operation::Array, KeyForm::Strings) => {
+            Ok((vec![GpuWay::Strings], scratch::of_strings(request, first)?))
+        }
         (Operation::Lcps, _) | (Operation::Array, KeyForm::Compound { .. } | KeyForm::Compared) => {
             unreachable!("the table has no such sort on a GPU")
         }
     }
 }
 
-/// The first way for which there is memory.
-fn way_of_array(
+fn ways_of_array(
     request: &Request,
-    gpu: &MachineGpu,
+    gpus: &[&MachineGpu],
     key_bytes: usize,
     share: f64,
-) -> Result<(GpuWay, Scratch), Error> {
-    let (n, beside) = (request.n, request.beside_on_device());
-    let held = request.held_for_device();
-    let left = request.budget.left();
-    let free = gpu.free - gpu.free / LEFT_FREE;
-    // No way holds more copies of each key, so all sizes below fit in an address.
+) -> Result<(Vec<GpuWay>, Scratch), Error> {
+    let (beside, algorithm) = (request.beside_on_device(), request.algorithm);
+    let outline = Outline { n: request.n, key_bytes, beside, algorithm };
+    let properties: Vec<_> = gpus.iter().map(|gpu| &gpu.properties).collect();
+    let mut ways = outline.ways(share, &properties)?;
+    // If the GPU fails, the CPU must find all data as it was; so no array is sorted in parts.
+    let in_parts = |way: &GpuWay| matches!(way, GpuWay::Chunks | GpuWay::Ranges);
+    ways.retain(|way| request.engine != Engine::Auto || !in_parts(way));
+    let mut refused = None;
+    for (i, &way) in ways.iter().enumerate() {
+        match scratch::of_array(request, outline, gpus, way) {
+            Ok(scratch) => return Ok((ways.split_off(i), scratch)),
+            Err(error) => refused = Some(error.or_less(refused)),
+        }
+    }
+    Err(refused.expect("there is a way"))
+}
+
+/// Refuses more keys than any memory holds, so that all sizes below fit in an address.
+fn check_size(request: &Request, gpu: &MachineGpu) -> Result<(), Error> {
     let each = request.bytes_on_device().saturating_mul(MOST_COPIES);
-    if n.saturating_mul(each) > isize::MAX as usize {
-        let needed = (n as u64).saturating_mul(request.bytes_on_device() as u64);
-        let hint = "no machine has that much memory; sort fewer keys";
-        return Err(Error::Memory { bound: Bound::Device, needed, available: free, hint });
+    if request.n.saturating_mul(each) <= isize::MAX as usize {
+        return Ok(());
     }
-    let any_way = matches!(request.algorithm, Algorithm::Auto | Algorithm::Radix);
-    let ways =
-        gpu::forecast(&gpu.properties, key_bytes, n, beside, request.algorithm, request.budget.threads);
-    let ways = match ways {
-        // Each chunk has few enough keys.
-        Err(Error::Unsupported(_))
-            if any_way && key_bytes <= 8 && matches!(request.engine, Engine::CudaDevices(_)) =>
-        {
-            Vec::new()
-        }
-        ways => ways?,
-    };
-    for (i, &(way, [device, host])) in ways.iter().enumerate() {
-        let scratch = Scratch { host: host.saturating_add(held), device };
-        if device <= free && scratch.bytes() <= left {
-            let is_shared = i == 0
-                && share < 1.0
-                && any_way
-                && matches!(key_bytes, 4 | 8)
-                && n >= HYBRID_FROM
-                && !beside.is_indices();
-            let way = if is_shared { GpuWay::WithCpu(share) } else { GpuWay::Whole(way) };
-            return Ok((way, scratch));
-        }
-    }
-    if !any_way || key_bytes > 8 {
-        // The allocation fails, and says how much memory is missing.
-        let (way, [device, host]) = ways[ways.len() - 1];
-        return Ok((GpuWay::Whole(way), Scratch { host: host + held, device }));
-    }
-    let chunks = scratch::in_chunks(request, gpu);
-    Ok(match beside {
-        Beside::Nothing if chunks.bytes() > left => (GpuWay::Ranges, scratch::in_ranges(request, gpu)),
-        _ => (GpuWay::Chunks, chunks),
-    })
+    let needed = (request.n as u64).saturating_mul(request.bytes_on_device() as u64);
+    let hint = "no machine has that much memory; sort fewer keys";
+    Err(Error::Memory { bound: Bound::Device, needed, available: available(gpu.free), hint })
 }
 
 impl Machine {

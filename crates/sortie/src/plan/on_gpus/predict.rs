@@ -110,7 +110,7 @@ fn array_on_gpu(request: &Request, cpu: &CpuRates, device: &Rates, way: DeviceWa
         DeviceWay::Passes => DEVICE_PASSES_COPIES,
         DeviceWay::Network => DEVICE_NETWORK_COPIES,
         DeviceWay::Samples => DEVICE_SAMPLES_COPIES,
-        DeviceWay::Segment => DEVICE_FINISH_COPIES + merges(bytes) * DEVICE_MERGE_COPIES,
+        DeviceWay::Block | DeviceWay::Segment => DEVICE_FINISH_COPIES + merges(bytes) * DEVICE_MERGE_COPIES,
     };
     let payload = n * request.beside_on_device().payload_bytes() as f64;
     way_in + 2.0 * bytes / device.copy * copies + way_out + on_host(2.0 * payload)

@@ -1,55 +1,71 @@
-//! The most scratch that a plan for GPUs takes.
+//! The most scratch that a plan for GPUs takes, by what their engine says of each way.
 
-use std::num::Saturating;
+use crate::compose::array::Outline;
+use crate::gpu::{self, alloc::available};
+use crate::plan::MachineGpu;
+use crate::plan::scratch::count;
+use crate::request::{Beside, KeyForm, Lengths, Operation, Request};
+use crate::ways::{GpuWay, Scratch};
+use crate::{Engine, Error, Segments};
 
-use super::MachineGpu;
-use crate::gpu::tuning::{
-    CARRIERS, CHUNK_BYTES, CHUNKS_UNDER_WAY, PIECE_BYTES, RING_SLOT_BYTES, RING_SLOTS, SHARED_SLOTS,
-    TRIP_BYTES,
-};
-use crate::plan::scratch::{Scratch, count};
-use crate::request::{Beside, Operation, Request};
+/// For an array of numbers that these GPUs sort in this way.
+///
+/// # Errors
+/// [`Error::Memory`] if the limit or the GPUs have too little.
+pub(super) fn of_array(
+    request: &Request,
+    outline: Outline,
+    gpus: &[&MachineGpu],
+    way: GpuWay,
+) -> Result<Scratch, Error> {
+    let devices: Vec<_> = gpus.iter().map(|gpu| (&gpu.properties, available(gpu.free))).collect();
+    let (held, budget) = (held(request), request.budget);
+    let left = budget.left().saturating_sub(held);
+    let taken = outline.scratch(way, &devices, budget.threads, left);
+    let taken = taken.map_err(|error| error.of_limit(budget.memory, budget.memory - left))?;
+    Ok(Scratch { host: taken.host + held, ..taken })
+}
 
-/// For strings on a GPU: pieces in pinned memory, words and indices, and the copy of the references.
-pub(super) fn of_strings(request: &Request) -> Scratch {
-    let n = count(request.n);
-    // A copy of the references, and their indices.
+/// Bytes on the host besides what a sort of an array takes: indices, and under [`Engine::Auto`] a copy of the keys, from which the
+/// CPU sorts if the GPU fails.
+fn held(request: &Request) -> u64 {
+    let copy =
+        if request.engine == Engine::Auto && !request.beside.is_indices() { request.bytes() } else { 0 };
+    request.held_for_device().saturating_add(copy as u64)
+}
+
+/// For strings: words or bytes, and the references and their indices if those move. Bytes of the strings that are copied to the
+/// GPU are not known before they are read, and come to it.
+pub(super) fn of_strings(request: &Request, gpu: &MachineGpu) -> Result<Scratch, Error> {
+    let words = gpu::words_scratch(request.n, &gpu.properties)?;
+    let bytes = gpu::strings_scratch(request.n, 0, &gpu.properties)?;
     let moved = match request.beside {
-        Beside::Payload { bytes, .. } => n * (count(bytes) + count(size_of::<u32>())),
+        // They are moved by indices, with a bit for each that says which have moved.
+        Beside::Payload { bytes, .. } => count(request.n) * count(bytes.saturating_add(size_of::<u32>() + 1)),
         _ => count(0),
     };
-    Scratch { host: (count(SHARED_SLOTS * PIECE_BYTES) + moved).0, device: (count(110) * n).0 }
+    let most = Scratch { host: words.host.max(bytes.host), device: words.device.max(bytes.device) };
+    // With less memory, they are sorted in ranges.
+    let host = most.host.saturating_add(moved.0).min(request.budget.left());
+    let device = most.device.min(available(gpu.free)).min(request.budget.left() - host);
+    Ok(Scratch { host, device })
 }
 
-/// For segments on a GPU: chunks in flight, in pinned memory and on the device, with copies of long segments.
-pub(super) fn of_segments(request: &Request) -> Scratch {
-    let each = count(request.bytes_on_device());
-    let longest = match &request.operation {
-        Operation::Segments(Some(lengths)) => Saturating(lengths.longest),
-        _ => count(0),
+/// For segments: chunks in flight. If not even one chunk fits, long segments are sorted as arrays, for which the CPU may be needed.
+pub(super) fn of_segments(request: &Request, gpu: &MachineGpu) -> Scratch {
+    let unknown = Lengths::of(0, Segments::Length(0));
+    let lengths = match &request.operation {
+        Operation::Segments(Some(lengths)) => lengths,
+        _ => &unknown,
     };
-    let all = count(request.n) * each;
-    let chunk = count(CHUNK_BYTES).max(longest * each);
-    let chunks = (count(CHUNKS_UNDER_WAY) * chunk).min(all);
-    Scratch { host: (chunks + Saturating(request.held_for_device())).0, device: (chunks + chunk.min(all)).0 }
-}
-
-/// For an array that is sorted in chunks: a copy on the host, and as much device memory as there is for the chunks in
-/// flight.
-pub(super) fn in_chunks(request: &Request, gpu: &MachineGpu) -> Scratch {
-    let copy = count(request.n) * count(request.bytes_on_device());
-    let carriers = CARRIERS.min(request.budget.threads.max(1));
-    let device = (3 * carriers * TRIP_BYTES) as u64;
-    let held = Saturating(request.held_for_device());
-    let host = (copy + count(carriers * RING_SLOTS * RING_SLOT_BYTES) + held).0;
-    let within_limit = request.budget.left().saturating_sub(host);
-    Scratch { host, device: device.min(gpu.free).min(within_limit.max(1)) }
-}
-
-/// For an array that is sorted in ranges: as large as the limit allows.
-pub(super) fn in_ranges(request: &Request, gpu: &MachineGpu) -> Scratch {
-    let all = count(request.n) * count(request.bytes_on_device());
-    let pinned = (count(SHARED_SLOTS) * count(PIECE_BYTES).min(all)).0;
-    let pinned = pinned.min(request.budget.left() / 2);
-    Scratch { host: pinned, device: (request.budget.left() - pinned).min(gpu.free) }
+    let KeyForm::Number { bytes, .. } = request.keys else {
+        unreachable!("only numbers have segments on a GPU")
+    };
+    let (held, shared) = (request.held_for_device(), gpu.properties.shared_per_block);
+    let (limit, available) = (request.budget.left().saturating_sub(held), available(gpu.free));
+    let choices = gpu::segments_scratch(bytes, request.beside_on_device(), request.n, lengths, shared);
+    let fits = |scratch: &Scratch| scratch.bytes() <= limit && scratch.device <= available;
+    let taken =
+        choices.reduce(|found, next| if fits(&found) { found } else { next }).expect("there is a plan");
+    Scratch { host: taken.host.saturating_add(held), ..taken }
 }

@@ -1,9 +1,9 @@
 //! Plans for invented machines.
 
 use super::*;
-use crate::plan::{MachineGpu, Vectors};
+use crate::plan::{DeviceWay, MachineGpu, Vectors};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation};
-use crate::{Algorithm, Bound, Nans, Order, Segments, Sorter, SorterBuilder};
+use crate::{Algorithm, Bound, Engine, Nans, Order, Segments, Sorter, SorterBuilder};
 
 const GB: u64 = 1 << 30;
 
@@ -117,10 +117,52 @@ fn memory_decides_how_an_array_goes() {
     // Engine::Auto does not choose a way in which a failure would be visible.
     let auto = plan(&array(on("auto"), n), &machine(1, 4 * GB)).unwrap();
     assert_eq!((auto.route, auto.reason), (Route::Cpu(CpuWay::Distribute), Reason::DoesNotFit));
-    // Pairs cannot be sorted in ranges: how much memory is missing is reported when they are sorted.
+    // Pairs cannot be sorted in ranges: the refusal is of the way that takes the least.
     let payload = Beside::Payload { bytes: 8, stable: true };
     let pairs = request(on("cuda").memory_limit(GB), Operation::Array, KeyForm::of::<u64>(), payload, n);
-    assert_eq!(way(&pairs, 4 * GB), Route::Gpu(0, GpuWay::Chunks));
+    let refused = plan(&pairs, &machine(1, 4 * GB)).unwrap_err();
+    assert!(
+        matches!(refused, Error::Memory { bound: Bound::Limit, needed, available: GB, .. } if needed >> 34 == 1),
+        "{refused}"
+    );
+}
+
+/// Everything that is tried later takes less memory, or is the CPU.
+#[test]
+fn a_plan_names_what_is_tried_next() {
+    let n = 1 << 30;
+    let routes = |request: &Request, free| {
+        let plan = plan(request, &machine(2, free)).unwrap();
+        [&[plan.route], &plan.alternatives[..]].concat()
+    };
+    let whole = |way| Route::Gpu(0, GpuWay::Whole(way));
+    let in_parts = [Route::Gpu(0, GpuWay::Chunks), Route::Gpu(0, GpuWay::Ranges)];
+    let (digits, network) = (whole(DeviceWay::Digits), whole(DeviceWay::Network));
+    let named = array(on("cuda"), n);
+    assert_eq!(routes(&named, 100 * GB), [&[digits, network], &in_parts[..]].concat());
+    assert_eq!(routes(&named, 12 * GB), [&[network], &in_parts[..]].concat());
+    let limited = array(on("cuda").memory_limit(6 * GB), n);
+    assert_eq!(routes(&limited, 4 * GB), [in_parts[1]]);
+    let cpu = Route::Cpu(CpuWay::Distribute);
+    assert_eq!(routes(&array(on("auto"), n), 100 * GB), [digits, network, cpu]);
+    assert_eq!(routes(&array(on("auto"), n), 0), [cpu]);
+    let hybrid = array(on("hybrid").gpu_share(0.5), n);
+    let both = [Route::Gpu(0, GpuWay::WithCpu(0.5)), digits, network];
+    assert_eq!(routes(&hybrid, 100 * GB), [&both, &in_parts[..]].concat());
+    let two = array(on("cuda:0,1"), n);
+    let Engine::CudaDevices(devices) = two.engine else { unreachable!("two devices") };
+    assert_eq!(routes(&two, 4 * GB), [Route::Gpus(devices), in_parts[1]]);
+    // A named algorithm is not replaced by another.
+    let bitonic = array(on("cuda").algorithm(Algorithm::Bitonic), n);
+    assert_eq!(routes(&bitonic, 100 * GB), [network]);
+    // What keeps the order of equal keys is not replaced by what does not.
+    let payload = Beside::Payload { bytes: 8, stable: true };
+    let pairs = request(on("cuda"), Operation::Array, KeyForm::of::<u64>(), payload, 1 << 28);
+    assert_eq!(routes(&pairs, 100 * GB)[1..], [whole(DeviceWay::Segment), in_parts[0]]);
+    assert_eq!(
+        routes(&request(on("auto"), Operation::Array, KeyForm::Strings, payload, n), 100 * GB)[1..],
+        [cpu]
+    );
 }
 
 #[test]

@@ -4,7 +4,9 @@ use sortie_simt::{Options, SHARED_48K, Sanitizer, or_skip};
 
 use super::*;
 use crate::gpu::host::segments::{self, Allowed, HostPayload};
-use crate::gpu::{Gpu, HostArray, sort_host_array};
+use crate::gpu::on_bench::sort_array;
+use crate::gpu::tuning::LEFT_FREE;
+use crate::gpu::{Gpu, HostArray};
 use crate::key::{Code, Form};
 use crate::{Algorithm, Order, Report, TotalOrder};
 
@@ -334,7 +336,7 @@ fn work_that_fails_leaves_segments_permuted() {
 enum One {
     Keys,
     Pairs,
-    Places,
+    Indices,
 }
 
 /// The keys of one array, and its payload or indices.
@@ -349,10 +351,10 @@ impl One {
                 let payload = HostPayload::of_pod(beside).map(|payload| (payload, true));
                 HostArray::Sorted { keys, payload }
             }
-            One::Places => HostArray::Argsorted { keys, indices: beside },
+            One::Indices => HostArray::Argsorted { keys, indices: beside },
         };
         let allowed = Allowed { threads: 1, memory_limit: u64::MAX };
-        sort_host_array(gpu, array, Code::Unsigned, Order::default(), Algorithm::Auto, allowed)
+        sort_array(gpu, array, Code::Unsigned, Algorithm::Auto, allowed)
     }
 
     /// Enough keys to be distributed on one multiprocessor, and the expected result.
@@ -363,9 +365,9 @@ impl One {
         let mut sorted = unsorted.clone();
         let indices = crate::argsort(&unsorted.0);
         if self != One::Keys {
-            sorted.1 = indices.iter().map(|&place| place as u32).collect();
+            sorted.1 = indices.iter().map(|&index| index as u32).collect();
         }
-        if self != One::Places {
+        if self != One::Indices {
             sorted.0.sort_unstable();
         }
         (unsorted, sorted)
@@ -376,7 +378,7 @@ impl One {
 /// used.
 #[test]
 fn what_fails_leaves_one_array() {
-    for one in [One::Keys, One::Pairs, One::Places] {
+    for one in [One::Keys, One::Pairs, One::Indices] {
         let (unsorted, sorted) = one.example();
         let mut refused = 0;
         for allocations in 0..16 {
