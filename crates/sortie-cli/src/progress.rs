@@ -7,8 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::threads;
+use sortie_files::threads::ensure_room;
 
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -38,7 +37,7 @@ impl Progress {
             }
         };
         // If the thread cannot be started, no bar is shown.
-        let started = threads::ensure_room(1).and_then(|()| thread::Builder::new().spawn(show));
+        let started = ensure_room(1).and_then(|()| thread::Builder::new().spawn(show));
         let wait = started.ok().map(|thread| (wait, thread));
         Progress { bar: Some(bar), wait }
     }

@@ -5,6 +5,8 @@ use std::cmp::Ordering;
 use bytemuck::Pod;
 use sortie::dynamic::{self, Dtype};
 use sortie::{Engine, Order, Sorter};
+use sortie_files::memory::{filled, room};
+use sortie_files::threads::of_use;
 use sortie_formats::{Endian, raw};
 
 use super::element::{self, of_width};
@@ -36,8 +38,7 @@ impl<'a> Task<'a> {
             (Cut::Axis(Lanes { len, columns: 1 }), Format::Npy(header)) => *len == header.count(),
             _ => false,
         };
-        let budget =
-            memory::budget(asked.resources.buffer_size, array.size(), || threads::of_use(job.threads, None));
+        let budget = memory::budget(asked.resources.buffer_size, array.size(), || of_use(job.threads, None));
         // In memory, an argsort needs the indices and its scratch memory in addition to the elements.
         let in_memory = |bytes: u64| match job.argsort {
             true => 2 * bytes + bytes / array.format.kind().width() as u64 * 12,
@@ -98,7 +99,7 @@ fn sort<W: Pod + Send>(
         if format.endian() == Endian::NATIVE && !rotates {
             return sink(stored);
         }
-        let mut elements: Vec<W> = memory::room(stored.len() / size_of::<W>())?;
+        let mut elements: Vec<W> = room(stored.len() / size_of::<W>())?;
         elements.extend(stored.chunks_exact(size_of::<W>()).map(bytemuck::pod_read_unaligned::<W>));
         if rotates {
             element::rotate(&mut elements, 1);
@@ -129,7 +130,7 @@ fn argsort<W: Pod + Send>(
     let keys = Elements { dtype: Dtype::U128, order: Order::default(), engine: job.engine };
     sink(&format.of_places().header())?;
     sort_items(&keys, task, &mut |items| places.next(items, &job.ledger), bytes, &mut |placed| {
-        let mut places: Vec<u64> = memory::room(placed.len() / size_of::<u128>())?;
+        let mut places: Vec<u64> = room(placed.len() / size_of::<u128>())?;
         let items = placed.chunks_exact(size_of::<u128>());
         places.extend(items.map(|item| bytemuck::pod_read_unaligned::<u128>(item) as u64));
         sink(bytemuck::cast_slice(&places))
@@ -199,7 +200,7 @@ struct Adapted {
 impl<W: Pod> Places<W> {
     fn new(stretches: ArrayStretches, dtype: Dtype, order: Order, adapted: Adapted) -> Result<Self, Failure> {
         let at_once = PIECE / (size_of::<W>() + size_of::<u64>());
-        let (read, codes) = (memory::filled(at_once, W::zeroed())?, memory::filled(at_once, 0)?);
+        let (read, codes) = (filled(at_once, W::zeroed())?, filled(at_once, 0)?);
         Ok(Places { stretches, dtype, order, adapted, place: 0, read, codes })
     }
 

@@ -5,15 +5,16 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use bytemuck::Pod;
+use sortie_files::compression::Source;
+use sortie_files::{Output, compression, peek, quote, shortage};
 use sortie_formats::npy::{self, Header};
 use sortie_formats::raw::{self, Input, Note};
 use sortie_formats::{Dtype, Endian, Error, Kind, Stretches};
 
-use crate::compression::Source;
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::{compression, peek, quote, shortage};
 
+/// Advice for when memory is short.
+pub const IN_PARTS: &str = "allow more, or sort the array in parts";
 /// The number of bytes to write between updates of the progress bar.
 const PIECE: usize = 8 << 20;
 
@@ -259,7 +260,7 @@ fn failure(path: &Path, error: Error) -> Failure {
         Error::Io(error) => Failure::file("read", path)(error),
         Error::Memory { bytes } => {
             let doing = format!("reading {}", quote::name(path));
-            Failure::new(shortage::refused(&doing, bytes, "allow more, or sort the array in parts"))
+            Failure::new(format!("{}; {IN_PARTS}", shortage::refused(&doing, bytes)))
         }
         other => Failure::new(format!("{}: {other}", quote::name(path))),
     }

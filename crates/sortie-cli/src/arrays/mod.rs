@@ -17,22 +17,21 @@ use rayon::prelude::*;
 use sortie::dynamic::{self, Dtype};
 use sortie::request::{Beside, Lengths, Operation};
 use sortie::{Bound, Engine, Report, Segments, Sorter};
+use sortie_files::compression::Compression;
+use sortie_files::shortage::{self, at_least, at_most};
+use sortie_files::{Output, quote};
 
 use crate::cli::{
     ArrayJob, ArrayOptions, Resources, SegmentEnds, SegmentsArgs, StatsFormat, temporary_folder,
 };
-use crate::compression::Compression;
 use crate::failure::Failure;
 use crate::memory::bytes;
-use crate::output::Output;
-use crate::shortage::{self, at_least, at_most};
 use crate::stats::Ledger;
-use crate::{explain, quote, threads};
+use crate::{explain, threads};
 use element::of_width;
-use file::{ArrayFile, Format};
-use lanes::Lanes;
-
 pub use file::holds_npy;
+use file::{ArrayFile, Format, IN_PARTS};
+use lanes::Lanes;
 
 /// The number of elements that a thread passes to `level` at a time.
 const LEVELLED: usize = 1 << 16;
@@ -178,7 +177,7 @@ impl<'a> ArraySort<'a> {
 
     fn open_output(&self) -> Result<Output, Failure> {
         let (path, compression) = self.output;
-        Output::open(path, &self.temporary, compression)
+        Ok(Output::open(path, &self.temporary, compression)?)
     }
 
     /// Prints how the array would be sorted.
@@ -393,7 +392,7 @@ fn too_little(needed: u64, available: u64) -> Failure {
 }
 
 fn no_room(bytes: u64) -> Failure {
-    Failure::new(shortage::refused("sorting", bytes, "allow more, or sort the array in parts"))
+    Failure::new(format!("{}; {IN_PARTS}", shortage::refused("sorting", bytes)))
 }
 
 fn zeroed<T: Pod>(count: usize) -> Result<Vec<T>, Failure> {

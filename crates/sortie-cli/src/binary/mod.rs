@@ -10,8 +10,9 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use sortie_files::quote;
+
 use crate::failure::Failure;
-use crate::quote;
 
 /// The number of bytes at the beginning of a file that suffice to recognise each format.
 pub const HEAD: usize = 512;

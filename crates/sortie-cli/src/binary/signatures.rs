@@ -1,7 +1,8 @@
 //! The signatures of formats that are not text, from the specifications of these formats.
 
-use super::Content;
 use sortie_formats::npy as numpy;
+
+use super::Content;
 
 /// SAM/BAM format specification, section 4.2.
 pub fn bam(content: &Content<'_>) -> bool {

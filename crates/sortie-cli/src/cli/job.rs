@@ -5,8 +5,9 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use sortie_files::compression::Asked;
+
 use super::{ArrayOptions, Check, KeyOptions, KeySpec, OldKey, RecordFormat, RecordKey, Resources};
-use crate::compression::Asked;
 
 /// The job that `sortie sort` does.
 #[derive(Debug)]

@@ -2,9 +2,11 @@
 
 use std::time::Instant;
 
+use sortie_files::Error;
+use sortie_files::memory::prefer_large_pages;
+
 use super::items::Fill;
 use crate::failure::Failure;
-use crate::memory;
 use crate::stats::Ledger;
 
 /// Items of one width, in memory that is aligned for any number type.
@@ -21,8 +23,8 @@ impl Buffer {
             self.words = Vec::new();
             // Zeroed pages take no memory until they are touched.
             self.words = bytemuck::try_zeroed_vec(bytes.div_ceil(size_of::<u128>()))
-                .map_err(|()| Failure::Memory(bytes as u64))?;
-            memory::prefer_large_pages(&mut self.words);
+                .map_err(|()| Error::Memory(bytes as u64))?;
+            prefer_large_pages(&mut self.words);
         }
         Ok(&mut bytemuck::cast_slice_mut(&mut self.words)[..bytes])
     }

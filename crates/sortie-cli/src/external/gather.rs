@@ -6,10 +6,10 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
+use sortie_files::memory::{append, append_line, room};
 
 use super::Sink;
 use crate::failure::Failure;
-use crate::memory::{append, append_line, room};
 
 /// The approximate number of bytes in a block. One thread gathers one block of a window at a time.
 const BLOCK: usize = 128 << 10;
@@ -197,6 +197,7 @@ impl Gather {
             Some(terminator) => append_line(block, item.bytes(), terminator),
             None => append(block, item.bytes()),
         }
+        .map_err(Failure::from)
     }
 
     /// Writes an item without copying it.

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 use sortie::merge::Tournament;
+use sortie_files::memory::append;
 
 use crate::failure::Failure;
-use crate::memory::append;
 
 /// A source of items, read one at a time.
 pub trait Cursor {

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use super::runs::damaged;
+use sortie_files::Damaged;
+
 use crate::failure::Failure;
 
 /// A part in a file.
@@ -46,7 +47,7 @@ impl Pages {
                 if is_intact {
                     Ok(())
                 } else {
-                    Err(damaged("the data read is not the data that was written"))
+                    Err(Damaged("the data read is not the data that was written").into())
                 }
             }
             None => Ok(()),

@@ -13,12 +13,13 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use sortie_files::Output;
+use sortie_files::compression::Compression;
+
 use super::parts::Merge;
 use super::{Part, Parts, RunFolder, Sink, relay, runners};
 use crate::cli::Temporary;
-use crate::compression::Compression;
 use crate::failure::Failure;
-use crate::output::Output;
 use crate::stats::Ledger;
 
 /// The parts of a sort that differ between formats: how items are read, sorted and merged.
@@ -107,9 +108,9 @@ impl<'a> Task<'a> {
         let mut output = Output::open(path, self.folder.first(), compression)?;
         sort(&mut |bytes| {
             self.ledger.progress.advance(bytes.len() as u64);
-            output.write(bytes)
+            Ok(output.write(bytes)?)
         })?;
-        output.finish()
+        Ok(output.finish()?)
     }
 
     /// Sorts all items of `feed` into `sink`. `size` is their number of bytes, if it is known.

@@ -8,8 +8,9 @@ use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard};
 use std::{mem, thread};
 
+use sortie_files::threads::spawn;
+
 use crate::failure::Failure;
-use crate::threads;
 
 /// The source, the target, and the first failure.
 struct Course<F, W, B> {
@@ -75,7 +76,7 @@ pub fn relay<F: Send, W: Send, B: Default + Send>(
     };
     thread::scope(|scope| {
         for _ in 1..runners {
-            if let Err(error) = threads::spawn(scope, runner) {
+            if let Err(error) = spawn(scope, runner) {
                 course.failure.lock().expect(PANICKED).get_or_insert(Failure::threads(1)(error));
             }
         }

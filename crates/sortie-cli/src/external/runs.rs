@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FallocateFlags, fallocate};
+use sortie_files::{Damaged, Error, shortage};
 
 use super::{Pages, Sink};
 use crate::cli::Temporary;
 use crate::failure::Failure;
-use crate::shortage;
 
 /// The least and the most bytes of a block, which has one checksum of 4 bytes.
 const BLOCK: (u64, u64) = (4 << 10, 256 << 10);
@@ -135,7 +135,7 @@ impl Sums {
     fn end(&mut self) -> Result<(), Failure> {
         if self.filled > 0 {
             let more = size_of::<u32>();
-            self.closed.try_reserve(1).map_err(|_| Failure::Memory(more as u64))?;
+            self.closed.try_reserve(1).map_err(|_| Error::Memory(more as u64))?;
             self.closed.push(std::mem::take(&mut self.open).finalize());
             self.filled = 0;
         }
@@ -274,25 +274,17 @@ impl Checked {
     /// Reads and checks the next blocks.
     fn blocks(&mut self, blocks: &mut [u8]) -> io::Result<()> {
         self.source.read_exact(blocks).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => damaged("it is cut short"),
+            io::ErrorKind::UnexpectedEof => Damaged("it is cut short").into(),
             _ => error,
         })?;
         for block in blocks.chunks(self.block) {
             if self.sums.next() != Some(crc32fast::hash(block)) {
-                return Err(damaged("the data read is not the data that was written"));
+                return Err(Damaged("the data read is not the data that was written").into());
             }
         }
         self.left -= blocks.len() as u64;
         Ok(())
     }
-}
-
-/// The error for a run that the disk has not kept. The same sort may succeed with another folder.
-pub fn damaged(how: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        format!("{how}; check the disk, or choose another folder with -T"),
-    )
 }
 
 impl Source {
@@ -322,7 +314,7 @@ impl Source {
                 read
             }
         };
-        if read > 0 { Err(damaged("it is longer than what was written")) } else { Ok(()) }
+        if read > 0 { Err(Damaged("it is longer than what was written").into()) } else { Ok(()) }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use sortie_files::Error;
+
 use super::{Content, Part};
 use crate::failure::Failure;
 
@@ -23,7 +25,7 @@ impl Source {
     pub fn open(run: Part, share: usize) -> Result<Source, Failure> {
         let (left, block) = (run.bytes, run.block);
         let bytes = share.min(usize::try_from(left).unwrap_or(usize::MAX));
-        let buffer = bytemuck::try_zeroed_vec(bytes).map_err(|()| Failure::Memory(bytes as u64))?;
+        let buffer = bytemuck::try_zeroed_vec(bytes).map_err(|()| Error::Memory(bytes as u64))?;
         Ok(Source { content: run.open()?, left, block, buffer, taken: 0, filled: 0 })
     }
 
@@ -57,7 +59,7 @@ impl Source {
             // Grows by a quarter only, because an item that needs this may already take a large part of memory.
             let more = (self.buffer.len() / 4).max(self.block);
             let bytes = self.buffer.len() + more;
-            self.buffer.try_reserve_exact(more).map_err(|_| Failure::Memory(bytes as u64))?;
+            self.buffer.try_reserve_exact(more).map_err(|_| Error::Memory(bytes as u64))?;
             self.buffer.resize(bytes, 0);
         }
     }

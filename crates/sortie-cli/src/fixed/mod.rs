@@ -5,13 +5,16 @@ mod records;
 use std::io::Read;
 use std::path::Path;
 
+use sortie_files::compression::Compression;
+use sortie_files::memory::{filled, window};
+use sortie_files::quote;
+
 use crate::cli::{Check, FixedJob};
-use crate::compression::Compression;
 use crate::external::{Inputs, Items, Task, sort_items};
 use crate::failure::Failure;
 use crate::sort::Input;
 use crate::stats::Ledger;
-use crate::{explain, memory, quote, threads};
+use crate::{explain, memory, threads};
 use records::Records;
 
 /// The number of bytes to read between updates of the progress bar.
@@ -28,7 +31,7 @@ pub fn run(args: &FixedJob) -> Result<(), Failure> {
     let budget = memory::budget(resources.buffer_size, bytes, rayon::current_num_threads);
     let records = Records {
         size: size.get(),
-        window: memory::window(budget, bytes),
+        window: window(budget, bytes),
         keys: args.keys.clone(),
         descending: args.descending,
         unique: args.unique,
@@ -61,7 +64,7 @@ pub fn run(args: &FixedJob) -> Result<(), Failure> {
 fn check(records: &Records, feed: &mut Feed<'_>, input: &Path, how: Check) -> Result<(), Failure> {
     let size = records.size;
     // The last record of the stretch before, and the records that follow it.
-    let mut stretch = memory::filled((1 + (PIECE as usize).div_ceil(size)) * size, 0)?;
+    let mut stretch = filled((1 + (PIECE as usize).div_ceil(size)) * size, 0)?;
     let (mut held, mut passed) = (0, 0);
     loop {
         let filled = held + feed.fill(&mut stretch[held..])?;

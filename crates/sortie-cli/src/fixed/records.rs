@@ -7,10 +7,10 @@ use rayon::prelude::*;
 use sortie::plan::Plan;
 use sortie::request::{Beside, KeyForm, Operation};
 use sortie::{Engine, Sorter};
+use sortie_files::memory::{append, filled, room};
 
 use crate::external::{Items, Sink};
 use crate::failure::Failure;
-use crate::memory::{append, filled, room};
 use crate::stats::Ledger;
 
 /// The number of bytes that one thread gathers at a time.

@@ -1,5 +1,6 @@
 //! Reads all inputs as one stream of records, one part at a time.
 
+use sortie_files::{compression, quote};
 use sortie_formats::Quoted;
 use sortie_formats::sequences::{Error, Reading, Records};
 
@@ -7,7 +8,6 @@ use super::RecordSort;
 use crate::external::Inputs;
 use crate::failure::Failure;
 use crate::sort::Input;
-use crate::{compression, quote};
 
 /// The inputs as one stream of records.
 pub struct Feed {
@@ -36,7 +36,7 @@ impl Feed {
         let mut records = job.no_records(share(self.longest));
         loop {
             let open = |input: &Input| {
-                let source = compression::reader(input.open()?, input.name(), &job.ledger.progress)?;
+                let source = compression::reader(input.open()?, input.name(), job.ledger.progress.counter())?;
                 let reading = Reading::new(job.args.format.into(), source, as_size(job.of_reader()));
                 reading.map_err(|error| job.unreadable(error, input, &records, 0))
             };
@@ -80,7 +80,7 @@ impl RecordSort<'_> {
                 let problem = self.too_long(bytes as u64, limit as u64);
                 Failure::new(format!("{file}:{line}: {problem}"))
             }
-            Error::Memory { bytes } => Failure::Memory(bytes as u64),
+            Error::Memory { bytes } => sortie_files::Error::Memory(bytes as u64).into(),
             other => Failure::new(format!("{file}: {other}")),
         }
     }

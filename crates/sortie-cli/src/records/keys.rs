@@ -2,12 +2,13 @@
 //! the text. Other keys are encoded.
 
 use rayon::prelude::*;
+use sortie_files::Error;
+use sortie_files::memory::filled;
 use sortie_formats::sequences::{Record, Records};
 
 use crate::cli::RecordKey;
 use crate::external::Keyed;
 use crate::failure::Failure;
-use crate::memory::filled;
 
 /// The number of records whose encoded keys share one allocation.
 const BLOCK: usize = 1 << 12;
@@ -80,7 +81,7 @@ impl Block {
 /// Appends the key of a record.
 pub fn append(record: Record<'_>, by: RecordKey, key: &mut Vec<u8>) -> Result<(), Failure> {
     let room = record.bytes().len().max(size_of::<u64>());
-    key.try_reserve(room).map_err(|_| Failure::Memory((key.len() + room) as u64))?;
+    key.try_reserve(room).map_err(|_| Error::Memory((key.len() + room) as u64))?;
     match by {
         RecordKey::Name => key.extend_from_slice(record.name()),
         RecordKey::Length => {

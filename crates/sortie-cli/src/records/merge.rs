@@ -2,13 +2,12 @@
 
 use std::cmp::Ordering;
 
+use sortie_files::memory::room;
 use sortie_formats::sequences::Format;
 
-use super::RecordSort;
-use super::keys;
+use super::{RecordSort, keys};
 use crate::external::{Cursor, Order, Part, Sink, Source, merge_cursors};
 use crate::failure::Failure;
-use crate::memory::room;
 use crate::order::compare_bytes;
 
 /// The number of bytes to pass to the sink at a time.

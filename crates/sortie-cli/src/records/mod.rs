@@ -11,18 +11,20 @@ use std::time::Instant;
 
 use sortie::request::{Beside, KeyForm, Operation};
 use sortie::{Bound, Sorter};
+use sortie_files::compression::Compression;
+use sortie_files::memory::{append, leaving, window};
+use sortie_files::quote;
+use sortie_files::shortage::{self, at_least, at_most};
+use sortie_files::threads::of_use;
 use sortie_formats::Quoted;
 use sortie_formats::sequences::Records;
 
 use crate::cli::{Check, RecordFormat, RecordKey, RecordsJob, Resources};
-use crate::compression::Compression;
 use crate::external::{Format, Gather, Keyed, Part, Share, Sink, Sorted, Task};
 use crate::failure::Failure;
-use crate::memory::append;
-use crate::shortage::{self, at_least, at_most};
 use crate::sort::Input;
 use crate::stats::Ledger;
-use crate::{explain, memory, quote, threads};
+use crate::{explain, memory, threads};
 use feed::{Feed, as_size};
 use keys::Keys;
 
@@ -56,10 +58,10 @@ pub fn run(args: &RecordsJob) -> Result<(), Failure> {
     let asked = args.resources.buffer_size;
     memory::hold_back(asked);
     // The size of an input does not tell how much data it has, because it may be compressed.
-    let limit = memory::budget(asked, None, || threads::of_use(args.resources.parallel, size));
+    let limit = memory::budget(asked, None, || of_use(args.resources.parallel, size));
     threads::start(args.resources.parallel, size)?;
     let gather = Gather {
-        window: memory::window(limit, size),
+        window: window(limit, size),
         terminator: None,
         unique: args.unique,
         whole: false,
@@ -264,7 +266,7 @@ impl RecordSort<'_> {
         let advice = match self.args.resources.buffer_size {
             Some(_) => {
                 let part = SHARE.max(self.limit / limit.max(1));
-                let size = memory::leaving(needed.saturating_mul(part)).div_ceil(1 << 20);
+                let size = leaving(needed.saturating_mul(part)).div_ceil(1 << 20);
                 let times = TIMES * (1 + self.copies());
                 format!("give -S {size}M or more, about {times} times the longest record")
             }

@@ -3,12 +3,13 @@
 
 use itoa::Buffer;
 use rayon::prelude::*;
+use sortie_files::Error;
+use sortie_files::memory::filled;
 
 use super::LineSort;
 use super::items::Lines;
 use crate::external::Sink;
 use crate::failure::Failure;
-use crate::memory::filled;
 use crate::order::read_digits;
 
 /// The most digits of a number. Such numbers fit in 64 bits.
@@ -126,7 +127,7 @@ impl<'s> Numbers<'s> {
     fn fill(self, numbers: &[i64], terminator: u8, block: &mut Vec<u8>) -> Result<(), Failure> {
         block.clear();
         let most = numbers.len() * self.longest();
-        block.try_reserve(most).map_err(|_| Failure::Memory(most as u64))?;
+        block.try_reserve(most).map_err(|_| Error::Memory(most as u64))?;
         let mut buffer = Buffer::new();
         for &number in numbers {
             if self.decimals == 0 {

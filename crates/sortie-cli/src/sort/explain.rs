@@ -4,6 +4,8 @@
 use std::io::Read;
 use std::time::Instant;
 
+use sortie_files::threads::of_use;
+
 use super::input::Input;
 use super::items::{self, Lines};
 use super::{INPUTS_AT_ONCE, LineSort};
@@ -11,7 +13,7 @@ use crate::cli::LinesJob;
 use crate::explain::{self, counted};
 use crate::external::{Format, Merges, runners};
 use crate::failure::Failure;
-use crate::{memory, threads};
+use crate::memory;
 
 /// The number of bytes of the first inputs that are sorted.
 const HEAD: u64 = 1 << 20;
@@ -25,7 +27,7 @@ const TURN: f64 = 10.0;
 pub fn explain(inputs: &[Input], args: &LinesJob, job: &LineSort) -> Result<(), Failure> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let size = size.ok_or_else(explain::unknown_size)?;
-    let of_use = || threads::of_use(args.resources.parallel, None);
+    let of_use = || of_use(args.resources.parallel, None);
     let budget = memory::budget(args.resources.buffer_size, Some(size), of_use);
     job.start_threads(Some(size))?;
     let mut head = Vec::new();

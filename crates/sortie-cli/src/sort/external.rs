@@ -4,6 +4,8 @@ use std::io::Read;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
+use sortie_files::memory::append;
+use sortie_files::shortage;
 use sortie_formats::lines;
 
 use super::cost::Cost;
@@ -13,8 +15,6 @@ use super::text::Text;
 use super::{LineSort, merge, windows};
 use crate::external::{Format, Inputs, Part, Share, Sink, Sorted};
 use crate::failure::Failure;
-use crate::memory::append;
-use crate::shortage;
 
 /// The maximum number of bytes to read between two checks of whether the text fits in memory. If all of them are empty lines,
 /// their sort needs 12 MB more, or about 30 MB with keys.

@@ -9,12 +9,14 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use rustix::fs::{Access, FileType, access, fstat, tell};
+use sortie_files::compression::{Source, Way};
+use sortie_files::memory::prefer_large_pages;
+use sortie_files::{compression, peek, quote, shortage};
 use sortie_formats::{lines, npy};
 
+use crate::binary;
 use crate::cli::Sources;
-use crate::compression::{Source, Way};
 use crate::failure::Failure;
-use crate::{binary, compression, memory, peek, quote, shortage};
 
 /// Smaller files are read by one thread.
 pub const PARALLEL_FROM: usize = 16 << 20;
@@ -74,7 +76,7 @@ impl Input {
 
     /// A reader of the input's raw data, decompressed if its name also says that it is compressed.
     pub fn read_raw(&self) -> Result<Box<dyn Read + Send>, Failure> {
-        Source::open_raw(self.open()?, self.name()).map(Source::into_reader)
+        Ok(Source::open_raw(self.open()?, self.name())?.into_reader())
     }
 
     /// A reader of the input's text, decompressed if it is compressed. Refuses an input that is not text. Regular files were
@@ -220,7 +222,7 @@ fn read_whole(mut file: &File, advance: &(dyn Fn(u64) + Sync)) -> io::Result<Vec
         // Reserves one byte more than the size, because only a read that returns nothing shows that the file has
         // ended. Zeroed pages cost nothing until they are touched.
         text = bytemuck::try_zeroed_vec(size + 1).map_err(|()| shortage::while_reading(size as u64))?;
-        memory::prefer_large_pages(&mut text);
+        prefer_large_pages(&mut text);
     }
     if size < PARALLEL_FROM {
         let read = fill(&mut text, |rest, _| file.read(rest))?;

@@ -7,6 +7,8 @@ use rayon::prelude::*;
 use sortie::plan::Plan;
 use sortie::request::{Beside, KeyForm, Operation};
 use sortie::{Sorter, SorterBuilder};
+use sortie_files::Error;
+use sortie_files::memory::{filled, room};
 use sortie_formats::lines;
 
 use super::alike::{self, Numbers};
@@ -15,7 +17,6 @@ use super::text::{PART, Text};
 use super::{LineSort, numbers};
 use crate::external::{Item, Keyed, Sink};
 use crate::failure::Failure;
-use crate::memory::{filled, room};
 use crate::order::LineOrder;
 
 /// The keys of this many lines share one allocation. Fewer lines than this are encoded and ordered by one
@@ -227,7 +228,7 @@ fn encode(lines: &[&[u8]], job: &LineSort) -> Result<Vec<Block>, Failure> {
 /// Appends the key of a line. It is usually no longer than the line.
 pub fn encode_key(line: &[u8], order: &LineOrder, keys: &mut Vec<u8>) -> Result<(), Failure> {
     let reserved = keys.try_reserve(line.len() + KEY);
-    reserved.map_err(|_| Failure::Memory((keys.len() + line.len()) as u64))?;
+    reserved.map_err(|_| Error::Memory((keys.len() + line.len()) as u64))?;
     order.encode(line, keys);
     Ok(())
 }

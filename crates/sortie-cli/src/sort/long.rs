@@ -9,12 +9,12 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use sortie::merge::Tournament;
+use sortie_files::memory::{append, filled};
 
 use super::LineSort;
 use super::items::direct;
 use crate::external::Pages;
 use crate::failure::Failure;
-use crate::memory::{append, filled};
 
 /// The least and the most bytes of a line that are in memory.
 const PREFIX: (u64, u64) = (8 << 10, 128 << 10);

@@ -6,17 +6,16 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
 
+use sortie_files::memory::{append, room};
+use sortie_files::threads::spawn;
 use sortie_formats::lines::LineReader;
 
-use super::LineSort;
 use super::input::Input;
 use super::items::direct;
-use super::long;
+use super::{LineSort, long};
 use crate::external::{Content, Cursor, Order, Part, Sink, merge_cursors};
 use crate::failure::Failure;
-use crate::memory::{append, room};
 use crate::order::Code;
-use crate::threads;
 
 /// The size of the blocks that are sent to the writing thread.
 const BLOCK: usize = 1 << 20;
@@ -153,7 +152,7 @@ fn write_beside(
                 Ok(())
             })
         };
-        let writer = threads::spawn(scope, write).map_err(Failure::threads(1))?;
+        let writer = spawn(scope, write).map_err(Failure::threads(1))?;
         let mut blocks = Blocks { block: room(BLOCK)?, whole, full, empty };
         let merged = merge(&mut blocks);
         blocks.end();

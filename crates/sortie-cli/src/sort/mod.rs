@@ -19,10 +19,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
+use sortie_files::compression::Compression;
+use sortie_files::memory::window;
+use sortie_files::threads::of_use;
 use sortie_formats::lines;
 
 use crate::cli::{LinesJob, MemorySize};
-use crate::compression::Compression;
 use crate::external::{Gather, Part, Sink, Task};
 use crate::failure::Failure;
 use crate::order::{LineOrder, warnings};
@@ -97,9 +99,9 @@ fn sort(
     job: &mut LineSort,
 ) -> Result<(), Failure> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
-    let of_use = || threads::of_use(args.resources.parallel, None);
+    let of_use = || of_use(args.resources.parallel, None);
     job.budget = memory::budget(args.resources.buffer_size, size, of_use);
-    job.window = memory::window(job.budget, size);
+    job.window = window(job.budget, size);
     let job = &*job;
     let task = Task::new(&args.temporary, job.budget, &job.ledger);
     task.publish(args.output.as_deref(), compression, |sink| {
@@ -212,7 +214,7 @@ impl LineSort {
         } else if work.is_none_or(|bytes| bytes >= POOL_FROM as u64) {
             threads::start_with_this(asked, work)?;
         }
-        let _ = self.threads.set(threads::of_use(asked, work));
+        let _ = self.threads.set(of_use(asked, work));
         Ok(())
     }
 

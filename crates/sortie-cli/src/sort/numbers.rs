@@ -1,11 +1,11 @@
 //! Sorts lines by a single `-n` key. Codes of 64 bits are sorted instead of encoded keys, and the lines move with them.
 
 use rayon::prelude::*;
+use sortie_files::memory::filled;
 
 use super::LineSort;
 use super::items::{LINES_A_BLOCK, builder, sorter};
 use crate::failure::Failure;
-use crate::memory::filled;
 
 /// Sorts lines by their numbers. With `-u`, keeps only the first of lines with equal numbers.
 pub fn sort(lines: &mut Vec<&[u8]>, bytes: usize, job: &LineSort) -> Result<(), Failure> {

@@ -7,12 +7,13 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use rayon::prelude::*;
+use sortie_files::Error;
+use sortie_files::memory::append;
 
 use super::LineSort;
 use super::merge::Slice;
 use crate::external::{self, Cut, Part, Sink, Windows, end, merge_cursors, relay, runners};
 use crate::failure::Failure;
-use crate::memory::append;
 
 /// The bytes that one thread merges at a time. A piece and its result fit in the cache of a core.
 const PIECE: usize = 256 << 10;
@@ -137,7 +138,7 @@ fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &LineSort) -> Result<
     if piece.capacity() > bytes.max(PIECE) {
         *piece = Vec::new();
     }
-    piece.try_reserve_exact(bytes).map_err(|_| Failure::Memory(bytes as u64))?;
+    piece.try_reserve_exact(bytes).map_err(|_| Error::Memory(bytes as u64))?;
     merge_cursors(runs.into_iter().map(|run| Slice::new(run, job)), job, |line| {
         // The reserved memory suffices for all lines.
         piece.extend_from_slice(line);

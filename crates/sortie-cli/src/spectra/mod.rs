@@ -15,14 +15,15 @@ use std::time::Instant;
 
 use sortie::request::{Beside, KeyForm, Lengths, Operation};
 use sortie::{Segments, Sorter};
+use sortie_files::compression::Compression;
+use sortie_files::threads::{of_use, spawn};
+use sortie_files::{Output, quote};
 use sortie_formats::spectra::Kept;
 
 use crate::cli::{SpectraArgs, temporary_folder};
-use crate::compression::Compression;
 use crate::failure::Failure;
-use crate::output::Output;
 use crate::stats::Ledger;
-use crate::{explain, memory, quote, threads};
+use crate::{explain, memory, threads};
 use batch::{Batch, Parser};
 use stretch::Stretches;
 use write::Writer;
@@ -35,9 +36,8 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     let output = Some(args.output.as_path()).filter(|output| *output != Path::new("-"));
     let compression = Compression::of(args.compress, output, false)?;
     memory::hold_back(args.resources.buffer_size);
-    let budget = memory::budget(args.resources.buffer_size, None, || {
-        threads::of_use(args.resources.parallel, None) + 2
-    });
+    let budget =
+        memory::budget(args.resources.buffer_size, None, || of_use(args.resources.parallel, None) + 2);
     threads::start(args.resources.parallel, None)?;
     let ledger = Ledger::open();
     let stretches = Stretches::open(&args.input, budget / STRETCHES, &ledger.progress)?;
@@ -60,8 +60,8 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
                 })
             })
         };
-        threads::spawn(scope, read).map_err(Failure::threads(2))?;
-        threads::spawn(scope, parse).map_err(Failure::threads(1))?;
+        spawn(scope, read).map_err(Failure::threads(2))?;
+        spawn(scope, parse).map_err(Failure::threads(1))?;
         sort(args, to_sort.iter(), &mut writer, &ledger)
     })?;
     if args.resources.explain {

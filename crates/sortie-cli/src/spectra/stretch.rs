@@ -6,9 +6,9 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use sortie_files::compression;
 use sortie_formats::spectra::{Format, NoRoom, Room};
 
-use crate::compression;
 use crate::failure::Failure;
 use crate::progress::Progress;
 
@@ -96,7 +96,7 @@ impl Stretches {
             Ok(file)
         };
         let file = open().map_err(Failure::file("read", name))?;
-        let source = compression::reader(file, name, progress)?;
+        let source = compression::reader(file, name, progress.counter())?;
         Ok(Stretches { source, name: name.to_owned(), share, format: None, rest: Vec::new(), ended: false })
     }
 

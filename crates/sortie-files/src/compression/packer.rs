@@ -5,11 +5,11 @@ use std::mem;
 use rayon::prelude::*;
 
 use super::{About, Compression, Way, encode};
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::memory::{append, room};
 
 /// Receives the bytes of the compressed pieces in order.
-type Write<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Failure>;
+type Write<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Error>;
 
 /// Collects text until there is a piece for every thread, then compresses the pieces together.
 pub struct Packer {
@@ -27,7 +27,7 @@ impl Packer {
     }
 
     /// Adds text. Compresses and writes pieces when there is one for every thread.
-    pub fn put(&mut self, mut text: &[u8], write: Write<'_>) -> Result<(), Failure> {
+    pub fn put(&mut self, mut text: &[u8], write: Write<'_>) -> Result<(), Error> {
         let piece = About::of(self.how.way).piece;
         while !text.is_empty() {
             let (now, rest) = text.split_at(text.len().min(piece - self.open.len()));
@@ -47,7 +47,7 @@ impl Packer {
     }
 
     /// Writes the remaining pieces and the end of the file.
-    pub fn finish(mut self, write: Write<'_>) -> Result<(), Failure> {
+    pub fn finish(mut self, write: Write<'_>) -> Result<(), Error> {
         let is_bgzf = self.how.way == Way::Bgzf;
         // An empty file still needs one member. For BGZF, the block that ends the file is that member.
         let has_last = !self.open.is_empty() || !self.has_written && self.whole.is_empty() && !is_bgzf;
@@ -59,7 +59,7 @@ impl Packer {
     }
 
     /// Compresses the full pieces and writes them.
-    fn flush(&mut self, write: Write<'_>) -> Result<(), Failure> {
+    fn flush(&mut self, write: Write<'_>) -> Result<(), Error> {
         let how = self.how;
         let compressed: Vec<Vec<u8>> = match &self.whole[..] {
             [] => return Ok(()),

@@ -11,7 +11,7 @@ use sortie_formats::spectra::Memory;
 use zstd::zstd_safe::CParameter;
 
 use super::{Compression, Way};
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// The number of input bytes in a BGZF block, the same as `bgzip` uses. Even incompressible data then fits in a
 /// block of 64 KiB.
@@ -29,7 +29,7 @@ const XZ_DICTIONARY: u32 = 4 << 10;
 
 impl Compression {
     /// Compresses `piece`.
-    pub fn compress(self, piece: &[u8]) -> Result<Vec<u8>, Failure> {
+    pub fn compress(self, piece: &[u8]) -> Result<Vec<u8>, Error> {
         let compressed = match self.way {
             Way::Gzip => self.gzip(piece),
             Way::Bgzf => self.bgzf(piece),
@@ -39,7 +39,7 @@ impl Compression {
             Way::Lz4 => lz4(piece),
         };
         // Compression in memory can fail only for lack of memory.
-        compressed.map_err(|_| Failure::Memory(piece.len() as u64))
+        compressed.map_err(|_| Error::Memory(piece.len() as u64))
     }
 
     fn gzip(self, piece: &[u8]) -> io::Result<Vec<u8>> {

@@ -5,8 +5,8 @@ use std::io;
 use crate::limits::{Limit, scarcest};
 
 /// The message if the system refused memory that `doing` needs in addition to what the program already holds.
-pub fn refused(doing: &str, needed: u64, advice: &str) -> String {
-    format!("{doing} needs {} more memory, but {}; {advice}", at_least(needed), limit())
+pub fn refused(doing: &str, needed: u64) -> String {
+    format!("{doing} needs {} more memory, but {}", at_least(needed), limit())
 }
 
 /// The error of a read for which the system refused to allocate `needed` bytes.

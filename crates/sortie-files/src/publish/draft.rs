@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags, fallocate, linkat, 
 use rustix::io::Errno;
 use tempfile::TempPath;
 
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// The folder in which a process finds its open files by descriptor. Linking from it gives a name to a file
 /// that has none.
@@ -48,24 +48,24 @@ impl Draft {
 
     /// Gives the complete draft the name `target`, in the same folder. `shown` is the path as the user gave it,
     /// for messages.
-    pub fn rename(mut self, target: &Path, shown: &Path) -> Result<(), Failure> {
+    pub fn rename(mut self, target: &Path, shown: &Path) -> Result<(), Error> {
         if self.name.is_none() && link(&self.file, target).is_ok() {
             return Ok(());
         }
         // A link cannot replace an existing file; a rename can. If the program is killed between the two, the
         // complete result remains under its temporary name.
-        let name = self.take_name().map_err(Failure::file("write", shown))?;
+        let name = self.take_name().map_err(Error::file("write", shown))?;
         let Err(refused) = name.persist(target) else { return Ok(()) };
         // A file that is a mount point, as in a container, cannot be replaced by a rename, but may be writable.
         match OpenOptions::new().write(true).open(target) {
             Ok(old) => overwrite(old, self.file, refused.path, shown),
-            Err(_) => Err(Failure::file("write", shown)(refused.error)),
+            Err(_) => Err(Error::file("write", shown)(refused.error)),
         }
     }
 
     /// Copies the complete draft into `old`. `shown` is the path of `old` as the user gave it, for messages.
-    pub fn copy(mut self, old: File, shown: &Path) -> Result<(), Failure> {
-        let name = self.take_name().map_err(Failure::file("write", shown))?;
+    pub fn copy(mut self, old: File, shown: &Path) -> Result<(), Error> {
+        let name = self.take_name().map_err(Error::file("write", shown))?;
         overwrite(old, self.file, name, shown)
     }
 
@@ -95,14 +95,14 @@ fn link(file: &File, name: &Path) -> io::Result<()> {
 
 /// Replaces the content of `old` with that of `new`, and removes the name of `new` only afterwards. If copying fails
 /// at any point, the complete result still exists.
-fn overwrite(old: File, mut new: File, name: TempPath, shown: &Path) -> Result<(), Failure> {
-    let size = new.metadata().map_err(Failure::file("write", shown))?.len();
+fn overwrite(old: File, mut new: File, name: TempPath, shown: &Path) -> Result<(), Error> {
+    let size = new.metadata().map_err(Error::file("write", shown))?.len();
     // Reserves the space first, so that a full disk leaves the old file unchanged.
-    take_room(&old, size).map_err(Failure::file("write", shown))?;
+    take_room(&old, size).map_err(Error::file("write", shown))?;
     let copied = new.rewind().and_then(|()| io::copy(&mut new, &mut &old)).and_then(|_| old.set_len(size));
     copied.map_err(|source| match name.keep() {
-        Ok(complete) => Failure::Overwriting { path: shown.to_owned(), source, complete },
-        Err(_) => Failure::file("write", shown)(source),
+        Ok(complete) => Error::Overwriting { path: shown.to_owned(), source, complete },
+        Err(_) => Error::file("write", shown)(source),
     })
 }
 

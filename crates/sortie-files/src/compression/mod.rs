@@ -1,4 +1,4 @@
-//! Compressed files. `sortie_formats::compressed` recognises and decompresses an input. `--compress` or else the name of an output
+//! Compressed files. `sortie_formats::compressed` recognises and decompresses an input. The caller or else the name of an output
 //! decides how it is compressed.
 //!
 //! A compressed file is a sequence of members, each complete in itself. So pieces of an output can be compressed in parallel.
@@ -16,7 +16,7 @@ use std::str::FromStr;
 use sortie_formats::compressed::HEAD;
 pub use sortie_formats::compressed::Way;
 
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::quote;
 pub use packer::Packer;
 pub use source::{Source, head, is_compressed, reader};
@@ -85,18 +85,16 @@ const UNWRITTEN: [(&str, &str); 18] = [
 ];
 
 /// Fails if a file that begins with `head` has a format that is not supported.
-pub fn refuse(head: &[u8], name: &Path) -> Result<(), Failure> {
-    let Some(Unread { name: way, decompress, .. }) = UNREAD.iter().find(|way| head.starts_with(way.magic))
+pub fn refuse(head: &[u8], name: &Path) -> Result<(), Error> {
+    let Some(Unread { name: with, decompress, .. }) = UNREAD.iter().find(|way| head.starts_with(way.magic))
     else {
         return Ok(());
     };
-    let (file, from) = match is_stdin(name) {
-        true => ("standard input".into(), String::new()),
-        false => (quote::name(name), format!(" {}", quote::name(name))),
+    let (path, by) = match is_stdin(name) {
+        true => ("standard input".into(), decompress.to_string()),
+        false => (name.to_owned(), format!("{decompress} {}", quote::name(name))),
     };
-    Err(Failure::new(format!(
-        "{file} is compressed with {way}, which is not supported; decompress it first: {decompress}{from} | sortie ..."
-    )))
+    Err(Error::Compressed { path, with, by })
 }
 
 /// Whether this name means standard input in messages.
@@ -111,7 +109,7 @@ pub struct Compression {
     level: i32,
 }
 
-/// The value of `--compress`.
+/// How an output is to be compressed, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     /// No compression, whatever the name of the output.
@@ -152,11 +150,7 @@ impl FromStr for Asked {
 impl Compression {
     /// How to compress an output: as `asked` says, or else as its name ends. `bgzf` says whether `.gz` and gzip mean
     /// BGZF.
-    pub fn of(
-        asked: Option<Asked>,
-        output: Option<&Path>,
-        bgzf: bool,
-    ) -> Result<Option<Compression>, Failure> {
+    pub fn of(asked: Option<Asked>, output: Option<&Path>, bgzf: bool) -> Result<Option<Compression>, Error> {
         let compression = match (asked, output) {
             (Some(Asked::Plain), _) | (None, None) => None,
             (Some(Asked::Compressed(compression)), _) => Some(compression),
@@ -168,15 +162,11 @@ impl Compression {
         }))
     }
 
-    fn of_name(output: &Path) -> Result<Option<Compression>, Failure> {
+    fn of_name(output: &Path) -> Result<Option<Compression>, Error> {
         let way = Way::of_name(output);
         match unwritten(output, way) {
             None => Ok(way.map(|way| Compression { way, level: About::of(way).usual })),
-            Some(name) => Err(Failure::new(format!(
-                "{}: an output cannot be compressed with {name}; end its name in .gz, .bgz, .zst, .xz, .bz2 or .lz4, or give \
-                 --compress=none",
-                quote::name(output)
-            ))),
+            Some(with) => Err(Error::Unwritten { path: output.to_owned(), with }),
         }
     }
 }

@@ -13,7 +13,7 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
 use crate::compression::{Compression, Packer};
-use crate::failure::Failure;
+use crate::error::Error;
 use draft::Draft;
 
 /// The mode of a new file before the umask applies (`USUAL`), and of a file that no other user may read
@@ -23,7 +23,7 @@ const PRIVATE: u32 = 0o600;
 
 /// An open output. If it is dropped before [`finish`](Output::finish), the existing file at its path stays as it was.
 pub struct Output {
-    /// The action and its path, for [`Failure::file`].
+    /// The action and its path, for [`Error::file`].
     writing: (&'static str, PathBuf),
     name: PathBuf,
     place: Place,
@@ -43,9 +43,9 @@ enum Place {
 
 impl Output {
     /// Opens standard output.
-    pub fn stdout() -> Result<Output, Failure> {
+    pub fn stdout() -> Result<Output, Error> {
         let name = Path::new("standard output");
-        let file = io::stdout().as_fd().try_clone_to_owned().map_err(Failure::file("write", name))?;
+        let file = io::stdout().as_fd().try_clone_to_owned().map_err(Error::file("write", name))?;
         Ok(Output::of(Place::Direct(file.into()), name))
     }
 
@@ -55,7 +55,7 @@ impl Output {
         path: Option<&Path>,
         temporary: &Path,
         compression: Option<Compression>,
-    ) -> Result<Output, Failure> {
+    ) -> Result<Output, Error> {
         let output = match path {
             Some(path) => Output::file(path, temporary),
             None => Output::stdout(),
@@ -63,8 +63,8 @@ impl Output {
         Ok(Output { packer: compression.map(Packer::new), ..output })
     }
 
-    fn file(path: &Path, temporary: &Path) -> Result<Output, Failure> {
-        let failed = || Failure::file("write", path);
+    fn file(path: &Path, temporary: &Path) -> Result<Output, Error> {
+        let failed = || Error::file("write", path);
         let Some(old) = find(path).map_err(failed())? else {
             let target = resolve(path).map_err(failed())?;
             let draft = Draft::new(folder_of(&target), USUAL).map_err(failed())?;
@@ -84,7 +84,7 @@ impl Output {
         let draft = resolve(path)
             .and_then(|target| Draft::new(folder_of(&target), PRIVATE))
             .or_else(|_| Draft::new(temporary, PRIVATE))
-            .map_err(Failure::file("create a temporary file in", temporary))?;
+            .map_err(Error::file("create a temporary file in", temporary))?;
         let writing = ("write a temporary file in", draft.folder().to_owned());
         Ok(Output { writing, name: path.to_owned(), place: Place::Copied(draft, old), packer: None })
     }
@@ -94,7 +94,7 @@ impl Output {
     }
 
     /// Writes `text`, compressed if that was asked for. Compressing a large `text` needs the global thread pool.
-    pub fn write(&mut self, text: &[u8]) -> Result<(), Failure> {
+    pub fn write(&mut self, text: &[u8]) -> Result<(), Error> {
         let mut write = |bytes: &[u8]| self.place.write(bytes, &self.writing);
         match &mut self.packer {
             Some(packer) => packer.put(text, &mut write),
@@ -103,7 +103,7 @@ impl Output {
     }
 
     /// Moves the complete result to its final place.
-    pub fn finish(mut self) -> Result<(), Failure> {
+    pub fn finish(mut self) -> Result<(), Error> {
         if let Some(packer) = self.packer.take() {
             packer.finish(&mut |bytes| self.place.write(bytes, &self.writing))?;
         }
@@ -116,12 +116,12 @@ impl Output {
 }
 
 impl Place {
-    fn write(&mut self, bytes: &[u8], (doing, path): &(&'static str, PathBuf)) -> Result<(), Failure> {
+    fn write(&mut self, bytes: &[u8], (doing, path): &(&'static str, PathBuf)) -> Result<(), Error> {
         let file = match self {
             Place::Direct(file) => file,
             Place::Named(draft, _) | Place::Copied(draft, _) => draft.file(),
         };
-        file.write_all(bytes).map_err(Failure::file(doing, path))
+        file.write_all(bytes).map_err(Error::file(doing, path))
     }
 }
 

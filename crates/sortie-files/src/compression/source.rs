@@ -7,9 +7,8 @@ use std::path::Path;
 use sortie_formats::compressed::Members;
 
 use super::{HEAD, Way, is_stdin, refuse};
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::peek::{self, Peeked};
-use crate::progress::Progress;
 
 /// The size of the buffer for decompressed bytes.
 const BUFFER: usize = 64 << 10;
@@ -24,8 +23,8 @@ pub enum Source {
 
 impl Source {
     /// Opens `file` at its current position. `name` is the name for messages.
-    pub fn open(mut file: File, name: &Path) -> Result<Source, Failure> {
-        let failed = || Failure::file("read", name);
+    pub fn open(mut file: File, name: &Path) -> Result<Source, Error> {
+        let failed = || Error::file("read", name);
         if file.metadata().map_err(failed())?.is_file() {
             let head = peek::first(&file, HEAD).map_err(failed())?;
             return match Way::of(&head) {
@@ -44,9 +43,9 @@ impl Source {
 
     /// Opens raw data, which may begin with any bytes. So a regular file is decompressed only if its name says that it
     /// is compressed.
-    pub fn open_raw(file: File, name: &Path) -> Result<Source, Failure> {
+    pub fn open_raw(file: File, name: &Path) -> Result<Source, Error> {
         let is_plain = !is_stdin(name) && Way::of_name(name).is_none();
-        let is_file = file.metadata().map_err(Failure::file("read", name))?.is_file();
+        let is_file = file.metadata().map_err(Error::file("read", name))?.is_file();
         if is_plain && is_file { Ok(Source::File(file)) } else { Source::open(file, name) }
     }
 
@@ -105,18 +104,23 @@ pub fn head(file: &File, count: usize) -> io::Result<(Vec<u8>, Option<Way>)> {
     Ok((head, Some(way.or_bgzf(&stored))))
 }
 
-/// A reader of the content of `file`, decompressed if it is compressed. The bytes that are read from the file
-/// itself advance the progress bar.
+/// A reader of the content of `file`, decompressed if it is compressed. `advance` receives the number of bytes that are read
+/// from the file itself.
 ///
-/// Fails if the file has a format that is not supported.
-pub fn reader(mut file: File, name: &Path, progress: &Progress) -> Result<Box<dyn BufRead + Send>, Failure> {
-    let head = take_head(&mut file).map_err(Failure::file("read", name))?;
+/// # Errors
+/// If the file has a format that is not supported.
+pub fn reader(
+    mut file: File,
+    name: &Path,
+    advance: impl Fn(u64) + Send + 'static,
+) -> Result<Box<dyn BufRead + Send>, Error> {
+    let head = take_head(&mut file).map_err(Error::file("read", name))?;
     refuse(&head, name)?;
     let way = Way::of(&head);
-    let file = Watched { source: followed_by(head, HEAD, file), advance: progress.counter() };
+    let file = Watched { source: followed_by(head, HEAD, file), advance };
     Ok(match way {
         Some(way) => {
-            let members = Members::new(way, file).map_err(Failure::file("read", name))?;
+            let members = Members::new(way, file).map_err(Error::file("read", name))?;
             Box::new(BufReader::with_capacity(BUFFER, members))
         }
         None => Box::new(BufReader::with_capacity(BUFFER, file)),
@@ -139,7 +143,7 @@ fn followed_by(head: Vec<u8>, wanted: usize, rest: impl Read + Send + 'static) -
     }
 }
 
-/// A source whose bytes advance the progress bar.
+/// A source whose bytes are counted.
 struct Watched<R, F> {
     source: R,
     advance: F,
