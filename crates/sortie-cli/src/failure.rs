@@ -134,6 +134,7 @@ impl Display for Told<'_> {
             Error::Unwritten { .. } => {
                 "end its name in .gz, .bgz, .zst, .xz, .bz2 or .lz4, or give --compress=none"
             }
+            Error::NotText { .. } => "--text sorts its bytes all the same",
             Error::Threads { .. } => "lower --parallel",
             other => return other.fmt(f),
         };

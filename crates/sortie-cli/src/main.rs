@@ -3,15 +3,14 @@
 
 mod allocator;
 mod arrays;
-mod binary;
 mod cli;
 mod devices;
 mod doctor;
 mod explain;
-mod external;
 mod failure;
 mod fixed;
 mod index;
+mod inputs;
 mod man;
 mod memory;
 mod order;

@@ -42,21 +42,6 @@ impl Progress {
         Progress { bar: Some(bar), wait }
     }
 
-    /// Begins a phase of the given number of bytes, 0 if the number is not known.
-    pub fn stage(&self, name: &'static str, bytes: u64) {
-        let Some(bar) = &self.bar else { return };
-        let template = if bytes > 0 {
-            "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left"
-        } else {
-            "{spinner} {msg} {bytes} {bytes_per_sec}"
-        };
-        bar.set_style(ProgressStyle::with_template(template).expect("a valid template"));
-        bar.set_message(name);
-        bar.set_length(bytes);
-        // Resets the rate too.
-        bar.reset();
-    }
-
     /// Runs `print` while the bar is hidden, so that both can write to the terminal.
     pub fn above(&self, print: impl FnOnce()) {
         match &self.bar {
@@ -74,9 +59,24 @@ impl Progress {
             }
         }
     }
+}
 
-    /// Advances the bar by this many bytes.
-    pub fn advance(&self, bytes: u64) {
+impl sortie_files::Progress for Progress {
+    fn stage(&self, name: &'static str, bytes: u64) {
+        let Some(bar) = &self.bar else { return };
+        let template = if bytes > 0 {
+            "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left"
+        } else {
+            "{spinner} {msg} {bytes} {bytes_per_sec}"
+        };
+        bar.set_style(ProgressStyle::with_template(template).expect("a valid template"));
+        bar.set_message(name);
+        bar.set_length(bytes);
+        // Resets the rate too.
+        bar.reset();
+    }
+
+    fn advance(&self, bytes: u64) {
         if let Some(bar) = &self.bar {
             bar.inc(bytes);
         }

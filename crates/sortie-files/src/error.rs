@@ -34,6 +34,12 @@ pub enum Error {
     /// The name of an output means a format that is not written.
     Unwritten { path: PathBuf, with: String },
 
+    /// The content of an input is not text. `instead` is a command or a function that takes such a file.
+    NotText { path: PathBuf, is: &'static str, instead: String },
+
+    /// [`Progress::is_stopped`](crate::Progress::is_stopped) has stopped the sort.
+    Stopped,
+
     /// The system refused to allocate this many bytes.
     Memory(u64),
 
@@ -103,6 +109,10 @@ impl Error {
             Error::Unwritten { path, with } => {
                 format!("{}: an output cannot be compressed with {with}", quote::name(path))
             }
+            Error::NotText { path, is, instead } => {
+                format!("{} is {is}, not text; use {instead}", quote::name(path))
+            }
+            Error::Stopped => "the sort was stopped".into(),
             Error::Memory(bytes) => shortage::refused("sorting", *bytes),
             Error::Threads { count, reason } => {
                 format!("cannot start {count} more thread{}: {reason}", if *count == 1 { "" } else { "s" })

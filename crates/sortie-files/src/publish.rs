@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use crate::compression::{Compression, Packer};
 use crate::error::Error;
 use draft::Draft;
+pub use draft::{link, unnamed};
 
 /// The mode of a new file before the umask applies (`USUAL`), and of a file that no other user may read
 /// (`PRIVATE`).

@@ -19,15 +19,14 @@ use sortie::request::{Beside, Lengths, Operation};
 use sortie::{Bound, Engine, Report, Segments, Sorter};
 use sortie_files::compression::Compression;
 use sortie_files::shortage::{self, at_least, at_most};
-use sortie_files::{Output, quote};
+use sortie_files::{Ledger, Output, quote};
 
 use crate::cli::{
     ArrayJob, ArrayOptions, Resources, SegmentEnds, SegmentsArgs, StatsFormat, temporary_folder,
 };
 use crate::failure::Failure;
 use crate::memory::bytes;
-use crate::stats::Ledger;
-use crate::{explain, threads};
+use crate::{explain, stats, threads};
 use element::of_width;
 pub use file::holds_npy;
 use file::{ArrayFile, Format, IN_PARTS};
@@ -131,14 +130,14 @@ impl<'a> ArraySort<'a> {
             explain: resources.explain,
             in_runs: false,
             stats: resources.stats,
-            ledger: Ledger::open(),
+            ledger: stats::open(),
         }
     }
 
     fn run(self, array: &mut ArrayFile) -> Result<(), Failure> {
         let run = if self.explain { Self::print_plan } else { of_width!(array.format.kind(), Self::run_as) };
         threads::pool(self.threads, array.size())?.install(|| run(&self, array))?;
-        self.ledger.close(self.stats)
+        stats::close(self.ledger, self.stats)
     }
 
     fn run_as<W: Pod + Send + Sync>(&self, array: &mut ArrayFile) -> Result<(), Failure> {

@@ -33,7 +33,7 @@ pub use arrays::ArrayOptions;
 use flag::Arguments;
 use getopt::Stop;
 pub use index::{BuildArgs, IndexCommand, Pipeline};
-pub use job::{ArrayJob, FixedJob, Job, LinesJob, RecordsJob, Sources, Temporary};
+pub use job::{ArrayJob, FixedJob, Job, LinesJob, RecordsJob, Sources};
 pub use key::{KeyOptions, KeySpec};
 pub use resources::{Resources, temporary_folder};
 pub use segments::{SegmentEnds, SegmentsArgs, SegmentsOptions};

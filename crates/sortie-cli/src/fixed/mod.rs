@@ -7,14 +7,11 @@ use std::path::Path;
 
 use sortie_files::compression::Compression;
 use sortie_files::memory::{filled, window};
-use sortie_files::quote;
+use sortie_files::{Error, Input, Inputs, Items, Ledger, Task, quote, sort_items};
 
 use crate::cli::{Check, FixedJob};
-use crate::external::{Inputs, Items, Task, sort_items};
 use crate::failure::Failure;
-use crate::sort::Input;
-use crate::stats::Ledger;
-use crate::{explain, memory, threads};
+use crate::{explain, inputs, memory, stats, threads};
 use records::Records;
 
 /// The number of bytes to read between updates of the progress bar.
@@ -23,11 +20,11 @@ const PIECE: u64 = 4 << 20;
 /// Sorts or checks records as the command line says.
 pub fn run(args: &FixedJob) -> Result<(), Failure> {
     let compression = Compression::of(args.compress, args.output.as_deref(), false)?;
-    let (inputs, size) = (Input::all(&args.sources)?, args.size);
+    let (inputs, size) = (inputs::all(&args.sources)?, args.size);
     let bytes = inputs.iter().map(Input::raw_size).sum::<Option<u64>>();
     let resources = &args.resources;
     threads::start(resources.parallel, bytes)?;
-    let ledger = Ledger::open();
+    let ledger = stats::open();
     let budget = memory::budget(resources.buffer_size, bytes, rayon::current_num_threads);
     let records = Records {
         size: size.get(),
@@ -57,7 +54,7 @@ pub fn run(args: &FixedJob) -> Result<(), Failure> {
             })?;
         }
     }
-    ledger.close(resources.stats)
+    stats::close(ledger, resources.stats)
 }
 
 /// Fails with the first record that is out of order.
@@ -100,7 +97,7 @@ struct Feed<'a> {
 
 impl Feed<'_> {
     /// Fills `bytes` with whole records, and returns the number of bytes filled. It is smaller only at the end of the input.
-    fn fill(&mut self, bytes: &mut [u8]) -> Result<usize, Failure> {
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<usize, Error> {
         let room = bytes.len() - bytes.len() % self.size;
         let mut filled = 0;
         while filled < room {
@@ -109,14 +106,14 @@ impl Feed<'_> {
             let piece = &mut bytes[filled..room.min(filled + PIECE as usize)];
             let more = match content.read(piece) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                more => more.map_err(Failure::file("read", input.name()))?,
+                more => more.map_err(Error::file("read", input.name()))?,
             };
             filled += more;
             *read += more as u64;
             self.ledger.progress.advance(more as u64);
             if more == 0 {
                 if !read.is_multiple_of(self.size as u64) {
-                    return Err(Failure::new(format!(
+                    return Err(Error::invalid(format!(
                         "{}: {read} bytes are not a multiple of {}, the size of a record; the file is cut short, or \
                          --record-size is wrong",
                         quote::name(input.name()),

@@ -8,10 +8,7 @@ use sortie::plan::Plan;
 use sortie::request::{Beside, KeyForm, Operation};
 use sortie::{Engine, Sorter};
 use sortie_files::memory::{append, filled, room};
-
-use crate::external::{Items, Sink};
-use crate::failure::Failure;
-use crate::stats::Ledger;
+use sortie_files::{Error, Items, Ledger, Sink};
 
 /// The number of bytes that one thread gathers at a time.
 const BLOCK: usize = 128 << 10;
@@ -62,7 +59,7 @@ impl Items for Records {
             }
     }
 
-    fn sort(&self, records: &mut [u8], ledger: &Ledger) -> Result<Vec<u32>, Failure> {
+    fn sort(&self, records: &mut [u8], ledger: &Ledger) -> Result<Vec<u32>, Error> {
         let count = records.len() / self.size;
         let mut places = filled(count, 0u32)?;
         let sorter = self.sorter()?;
@@ -103,7 +100,7 @@ impl Items for Records {
         places: &Vec<u32>,
         last: &mut Vec<u8>,
         sink: Sink<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let Some(&final_place) = places.last() else { return Ok(()) };
         let record = |place: u32| &records[place as usize * self.size..][..self.size];
         if !self.unique {
@@ -173,7 +170,7 @@ impl Records {
     }
 
     /// Writes the records at `places`. One window is written while the next is gathered.
-    fn gather(&self, records: &[u8], places: &[u32], sink: Sink<'_>) -> Result<(), Failure> {
+    fn gather(&self, records: &[u8], places: &[u32], sink: Sink<'_>) -> Result<(), Error> {
         let in_block = (BLOCK / self.size).max(1);
         let in_window = (self.window / self.size).max(1);
         let fill = |window: &mut Vec<u8>, places: &[u32]| {

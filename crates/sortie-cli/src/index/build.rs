@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use serde_json::json;
+use sortie_files::Progress as _;
 use sortie_files::threads::of_use;
 use sortie_index::{Builder, Summary};
 

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use sortie_files::{compression, quote};
-
-use super::input::Input;
+use sortie_files::{Input, compression, quote};
 
 /// The number of bytes at the beginning of a file in which its first record is looked for.
 const HEAD: usize = 4 << 10;

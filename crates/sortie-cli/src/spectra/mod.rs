@@ -17,13 +17,12 @@ use sortie::request::{Beside, KeyForm, Lengths, Operation};
 use sortie::{Segments, Sorter};
 use sortie_files::compression::Compression;
 use sortie_files::threads::{of_use, spawn};
-use sortie_files::{Output, quote};
+use sortie_files::{Ledger, Output, quote};
 use sortie_formats::spectra::Kept;
 
 use crate::cli::{SpectraArgs, temporary_folder};
 use crate::failure::Failure;
-use crate::stats::Ledger;
-use crate::{explain, memory, threads};
+use crate::{explain, memory, stats, threads};
 use batch::{Batch, Parser};
 use stretch::Stretches;
 use write::Writer;
@@ -39,8 +38,8 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     let budget =
         memory::budget(args.resources.buffer_size, None, || of_use(args.resources.parallel, None) + 2);
     threads::start(args.resources.parallel, None)?;
-    let ledger = Ledger::open();
-    let stretches = Stretches::open(&args.input, budget / STRETCHES, &ledger.progress)?;
+    let ledger = stats::open();
+    let stretches = Stretches::open(&args.input, budget / STRETCHES, &ledger)?;
     let mut writer = Writer::new(Output::open(output, &temporary_folder(), compression)?);
     let parser = Parser::new(args, stretches.name().to_owned(), compression.is_some());
     explain::may_take_gpu(args.resources.engine, args.resources.buffer_size);
@@ -72,7 +71,7 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     if let Some(note) = note(kept) {
         crate::remark(format!("{}: {note}\n", quote::name(&args.input)).as_bytes());
     }
-    ledger.close(args.resources.stats)
+    stats::close(ledger, args.resources.stats)
 }
 
 /// Sorts and writes all batches. Returns the counts of what stays as it is.

@@ -26,13 +26,10 @@ pub struct Draft {
 
 impl Draft {
     pub fn new(folder: &Path, mode: u32) -> io::Result<Draft> {
-        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
-        if Path::new(OPEN_FILES).exists()
-            && let Ok(file) = openat(CWD, folder, flags, Mode::from(mode))
-        {
-            return Ok(Draft { file: file.into(), name: None, folder: folder.to_owned() });
+        if let Some(file) = unnamed(folder, mode) {
+            return Ok(Draft { file, name: None, folder: folder.to_owned() });
         }
-        // If `openat` failed for another reason, this fails for the same reason.
+        // If no unnamed file could be made for another reason, this fails for the same reason.
         let file = names().permissions(Permissions::from_mode(mode)).tempfile_in(folder)?;
         let (file, name) = file.into_parts();
         Ok(Draft { file, name: Some(name), folder: folder.to_owned() })
@@ -87,8 +84,15 @@ fn names() -> tempfile::Builder<'static, 'static> {
     names
 }
 
-/// Gives a name to an unnamed file.
-fn link(file: &File, name: &Path) -> io::Result<()> {
+/// A file in `folder` that has no name, but can be given one. `None` if the file system has no such files, or it cannot be made.
+pub fn unnamed(folder: &Path, mode: u32) -> Option<File> {
+    let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+    let can_be_named = Path::new(OPEN_FILES).exists();
+    can_be_named.then(|| openat(CWD, folder, flags, Mode::from(mode)).ok()).flatten().map(File::from)
+}
+
+/// Gives a name to an unnamed file. The name must not exist yet.
+pub fn link(file: &File, name: &Path) -> io::Result<()> {
     let open = format!("{OPEN_FILES}/{}", file.as_raw_fd());
     Ok(linkat(CWD, &open, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }

@@ -10,12 +10,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use sortie_files::compression::Asked;
-use sortie_files::quote;
+use sortie_files::{Temporary, quote};
 
 use super::arrays::{self, ArrayOptions};
 use super::compress;
 use super::flag::{Arguments, Flag, Name, Operand, Section, usage};
-use super::job::{ArrayJob, FixedJob, Job, JobKind, LineKey, LinesJob, RecordsJob, Sources, Temporary};
+use super::job::{ArrayJob, FixedJob, Job, JobKind, LineKey, LinesJob, RecordsJob, Sources};
 use super::key::{BYTE_KEY, KeyOptions, KeyPlace};
 use super::resources::{self, Resources, temporary_folder};
 use super::values::Check;

@@ -8,10 +8,9 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 
 use rayon::prelude::*;
-use sortie_files::shortage;
+use sortie_files::{Input, shortage};
 
 use super::LineSort;
-use super::input::Input;
 use super::items::direct;
 use crate::cli::Check;
 use crate::failure::Failure;

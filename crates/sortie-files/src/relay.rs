@@ -8,16 +8,28 @@ use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard};
 use std::{mem, thread};
 
-use sortie_files::threads::spawn;
+use crate::Error;
+use crate::threads::spawn;
 
-use crate::failure::Failure;
+/// A smaller memory budget is not worth dividing among several runners.
+const SHARED_FROM: u64 = 5 << 20;
+
+/// The number of runners that share `budget` bytes of memory in a relay: one for each of its three steps, or only one.
+pub fn runners(budget: u64) -> usize {
+    if rayon::current_num_threads() > 1 { runners_of_several(budget) } else { 1 }
+}
+
+/// The same, if there are several threads.
+pub(crate) fn runners_of_several(budget: u64) -> usize {
+    if budget >= SHARED_FROM { 3 } else { 1 }
+}
 
 /// The source, the target, and the first failure.
 struct Course<F, W, B> {
     feed: Mutex<Option<F>>,
     sorting: Mutex<()>,
     written: Mutex<W>,
-    failure: Mutex<Option<Failure>>,
+    failure: Mutex<Option<Error>>,
     spare: Mutex<Vec<Spare<B>>>,
 }
 
@@ -49,8 +61,8 @@ pub fn relay<F: Send, W: Send, B: Default + Send>(
     runners: usize,
     feed: F,
     written: W,
-    run: impl Fn(&mut B, &mut Turn<'_, F, W, B>) -> Result<(), Failure> + Sync,
-) -> Result<W, Failure> {
+    run: impl Fn(&mut B, &mut Turn<'_, F, W, B>) -> Result<(), Error> + Sync,
+) -> Result<W, Error> {
     let course = Course {
         feed: Mutex::new(Some(feed)),
         sorting: Mutex::new(()),
@@ -77,7 +89,7 @@ pub fn relay<F: Send, W: Send, B: Default + Send>(
     thread::scope(|scope| {
         for _ in 1..runners {
             if let Err(error) = spawn(scope, runner) {
-                course.failure.lock().expect(PANICKED).get_or_insert(Failure::threads(1)(error));
+                course.failure.lock().expect(PANICKED).get_or_insert(Error::threads(1)(error));
             }
         }
         runner();
@@ -161,12 +173,12 @@ mod tests {
     use super::*;
 
     /// Numbers from a feed, which the runners write down in turn.
-    fn noted(runners: usize, fails_at: Option<u32>) -> Result<Vec<u32>, Failure> {
+    fn noted(runners: usize, fails_at: Option<u32>) -> Result<Vec<u32>, Error> {
         relay(runners, 0..100u32, Vec::new(), |_: &mut (), turn| {
             let number = turn.feed().next();
             turn.sort(number.is_none());
             if number.is_some() && number == fails_at {
-                return Err(Failure::new("failed"));
+                return Err(Error::invalid("failed"));
             }
             thread::yield_now();
             if let (Some(written), Some(number)) = (turn.write(), number) {
@@ -269,7 +281,7 @@ mod tests {
                 let take = |step| {
                     if step == fails_at && number == Some(5) {
                         has_failed.store(true, Ordering::Relaxed);
-                        return Err(Failure::new("failed"));
+                        return Err(Error::invalid("failed"));
                     }
                     Ok(())
                 };

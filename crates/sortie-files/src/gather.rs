@@ -6,10 +6,10 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use sortie_files::memory::{append, append_line, room};
 
-use super::Sink;
-use crate::failure::Failure;
+use crate::Error;
+use crate::format::Sink;
+use crate::memory::{append, append_line, room};
 
 /// The approximate number of bytes in a block. One thread gathers one block of a window at a time.
 const BLOCK: usize = 128 << 10;
@@ -62,12 +62,12 @@ pub struct Gather {
 
 impl Gather {
     /// Writes `items` in order.
-    pub fn write<'a, T: Item<'a>>(&self, items: &[T], sink: Sink<'_>) -> Result<(), Failure> {
+    pub fn write<'a, T: Item<'a>>(&self, items: &[T], sink: Sink<'_>) -> Result<(), Error> {
         if self.alone { self.write_alone(items, sink) } else { self.write_windows(items, sink) }
     }
 
     /// Writes with one thread. Short items are gathered in a block that stays in the cache.
-    fn write_alone<'a, T: Item<'a>>(&self, items: &[T], sink: Sink<'_>) -> Result<(), Failure> {
+    fn write_alone<'a, T: Item<'a>>(&self, items: &[T], sink: Sink<'_>) -> Result<(), Error> {
         let mut block = room(self.bytes(items).min(BLOCK_ALONE))?;
         for (place, item) in items.iter().enumerate() {
             if !self.is_written(items, place) {
@@ -86,7 +86,7 @@ impl Gather {
         most: usize,
         item: &impl Item<'a>,
         sink: Sink<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         if block.len() + self.length(item) > most && !block.is_empty() {
             sink(block)?;
             block.clear();
@@ -98,7 +98,7 @@ impl Gather {
         }
     }
 
-    fn write_windows<'a, T: Item<'a>>(&self, items: &[T], sink: Sink<'_>) -> Result<(), Failure> {
+    fn write_windows<'a, T: Item<'a>>(&self, items: &[T], sink: Sink<'_>) -> Result<(), Error> {
         let mut start = 0;
         let mut full: Vec<Vec<u8>> = Vec::new();
         let mut empty: Vec<Vec<u8>> = Vec::new();
@@ -149,7 +149,7 @@ impl Gather {
         items: &[T],
         window: Window,
         blocks: &mut Vec<Vec<u8>>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let Window { places, bytes } = window;
         blocks.resize_with(bytes.div_ceil(BLOCK).max(1), Vec::new);
         let share = places.len().div_ceil(blocks.len());
@@ -192,16 +192,15 @@ impl Gather {
         !self.unique || place == 0 || items[place].as_ref() != items[place - 1].as_ref()
     }
 
-    fn append<'a>(&self, block: &mut Vec<u8>, item: &impl Item<'a>) -> Result<(), Failure> {
+    fn append<'a>(&self, block: &mut Vec<u8>, item: &impl Item<'a>) -> Result<(), Error> {
         match self.terminator {
             Some(terminator) => append_line(block, item.bytes(), terminator),
             None => append(block, item.bytes()),
         }
-        .map_err(Failure::from)
     }
 
     /// Writes an item without copying it.
-    fn write_one<'a>(&self, item: &impl Item<'a>, sink: Sink<'_>) -> Result<(), Failure> {
+    fn write_one<'a>(&self, item: &impl Item<'a>, sink: Sink<'_>) -> Result<(), Error> {
         sink(item.bytes())?;
         self.terminator.map_or(Ok(()), |terminator| sink(&[terminator]))
     }
@@ -213,7 +212,7 @@ struct Window {
     bytes: usize,
 }
 
-fn write(blocks: &mut [Vec<u8>], sink: Sink<'_>) -> Result<(), Failure> {
+fn write(blocks: &mut [Vec<u8>], sink: Sink<'_>) -> Result<(), Error> {
     blocks.iter_mut().try_for_each(|block| {
         let written = sink(block);
         block.clear();

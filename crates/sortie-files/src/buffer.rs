@@ -2,12 +2,9 @@
 
 use std::time::Instant;
 
-use sortie_files::Error;
-use sortie_files::memory::prefer_large_pages;
-
-use super::items::Fill;
-use crate::failure::Failure;
-use crate::stats::Ledger;
+use crate::items::Fill;
+use crate::memory::prefer_large_pages;
+use crate::{Error, Ledger};
 
 /// Items of one width, in memory that is aligned for any number type.
 #[derive(Default)]
@@ -18,7 +15,7 @@ pub struct Buffer {
 
 impl Buffer {
     /// Room for `bytes` bytes. The old content is lost.
-    fn room(&mut self, bytes: usize) -> Result<&mut [u8], Failure> {
+    fn room(&mut self, bytes: usize) -> Result<&mut [u8], Error> {
         if size_of_val(&self.words[..]) < bytes {
             self.words = Vec::new();
             // Zeroed pages take no memory until they are touched.
@@ -33,14 +30,14 @@ impl Buffer {
     pub fn fill_by(
         &mut self,
         bytes: usize,
-        fill: impl FnOnce(&mut [u8]) -> Result<usize, Failure>,
-    ) -> Result<(), Failure> {
+        fill: impl FnOnce(&mut [u8]) -> Result<usize, Error>,
+    ) -> Result<(), Error> {
         self.filled = fill(self.room(bytes)?)?;
         Ok(())
     }
 
     /// Lets `fill` write `room` bytes. Returns true if it writes fewer, which means the end of the input.
-    pub fn fill(&mut self, room: usize, fill: Fill<'_>, ledger: &Ledger) -> Result<bool, Failure> {
+    pub fn fill(&mut self, room: usize, fill: Fill<'_>, ledger: &Ledger) -> Result<bool, Error> {
         let start = Instant::now();
         self.fill_by(room, fill)?;
         ledger.note("read", start.elapsed(), self.filled, 0);

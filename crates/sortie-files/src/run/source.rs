@@ -2,10 +2,8 @@
 
 use std::io::{self, Read};
 
-use sortie_files::Error;
-
 use super::{Content, Part};
-use crate::failure::Failure;
+use crate::Error;
 
 /// A run and a buffer.
 pub struct Source {
@@ -22,7 +20,7 @@ pub struct Source {
 
 impl Source {
     /// Opens a run. Its buffer has at most `share` bytes, until a longer item needs more.
-    pub fn open(run: Part, share: usize) -> Result<Source, Failure> {
+    pub fn open(run: Part, share: usize) -> Result<Source, Error> {
         let (left, block) = (run.bytes, run.block);
         let bytes = share.min(usize::try_from(left).unwrap_or(usize::MAX));
         let buffer = bytemuck::try_zeroed_vec(bytes).map_err(|()| Error::Memory(bytes as u64))?;
@@ -50,7 +48,7 @@ impl Source {
     }
 
     /// Fills the buffer. Enlarges it until `is_enough` accepts its content or the run ends.
-    pub fn load(&mut self, is_enough: impl Fn(&[u8]) -> bool) -> Result<(), Failure> {
+    pub fn load(&mut self, is_enough: impl Fn(&[u8]) -> bool) -> Result<(), Error> {
         loop {
             self.read()?;
             if !self.goes_on() || is_enough(self.rest()) {
@@ -64,7 +62,7 @@ impl Source {
         }
     }
 
-    fn read(&mut self) -> Result<(), Failure> {
+    fn read(&mut self) -> Result<(), Error> {
         let held = self.filled - self.taken;
         let more = self.readable(self.buffer.len() - held);
         if more == 0 {
@@ -83,7 +81,7 @@ impl Source {
                 Ok(())
             }
         };
-        read().map_err(Failure::file(doing, name))
+        read().map_err(Error::file(doing, name))
     }
 
     /// The number of bytes to read into `room` free bytes: all that are left, or else whole blocks, because these are read

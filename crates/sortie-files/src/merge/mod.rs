@@ -1,16 +1,18 @@
 //! Merges sorted sources, one item after the other.
 
+pub mod windows;
+
 use std::cmp::Ordering;
 
 use sortie::merge::Tournament;
-use sortie_files::memory::append;
 
-use crate::failure::Failure;
+use crate::Error;
+use crate::memory::append;
 
 /// A source of items, read one at a time.
 pub trait Cursor {
     /// Moves to the next item. Returns false after the last.
-    fn advance(&mut self) -> Result<bool, Failure>;
+    fn advance(&mut self) -> Result<bool, Error>;
 
     /// The current item.
     fn item(&self) -> &[u8];
@@ -22,7 +24,7 @@ pub trait Order {
     type Key: Default;
 
     /// Replaces `key` by the key of an item.
-    fn read_key(&self, item: &[u8], key: &mut Self::Key) -> Result<(), Failure>;
+    fn read_key(&self, item: &[u8], key: &mut Self::Key) -> Result<(), Error>;
 
     /// How items with these keys compare, if the keys alone tell.
     fn compare_leading(&self, _a: &Self::Key, _b: &Self::Key) -> Option<Ordering> {
@@ -51,13 +53,13 @@ struct Head<C, K> {
 
 impl<C: Cursor, K: Default> Head<C, K> {
     /// A source positioned at its first item.
-    fn new(cursor: C, order: &impl Order<Key = K>) -> Result<Self, Failure> {
+    fn new(cursor: C, order: &impl Order<Key = K>) -> Result<Self, Error> {
         let mut head = Head { cursor, key: K::default(), exhausted: false };
         head.advance(order)?;
         Ok(head)
     }
 
-    fn advance(&mut self, order: &impl Order<Key = K>) -> Result<(), Failure> {
+    fn advance(&mut self, order: &impl Order<Key = K>) -> Result<(), Error> {
         self.exhausted = !self.cursor.advance()?;
         if self.exhausted { Ok(()) } else { order.read_key(self.cursor.item(), &mut self.key) }
     }
@@ -90,8 +92,8 @@ struct Last<K> {
 pub fn merge_cursors<C: Cursor, O: Order>(
     cursors: impl IntoIterator<Item = C>,
     order: &O,
-    mut take: impl FnMut(&[u8]) -> Result<bool, Failure>,
-) -> Result<(), Failure> {
+    mut take: impl FnMut(&[u8]) -> Result<bool, Error>,
+) -> Result<(), Error> {
     let heads = cursors.into_iter().map(|cursor| Head::new(cursor, order));
     let mut heads: Vec<_> = heads.collect::<Result<_, _>>()?;
     let mut last: Option<Last<O::Key>> = None;

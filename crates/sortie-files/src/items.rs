@@ -8,11 +8,13 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::time::Instant;
 
-use super::buffer::Buffer;
-use super::pipeline::{Format, Share, Sorted, Task};
-use super::{Cut, Part, Sink, Window, Windows, relay, runners};
-use crate::failure::Failure;
-use crate::stats::Ledger;
+use crate::buffer::Buffer;
+use crate::format::{Format, Share, Sink, Sorted};
+use crate::merge::windows::{Cut, Window, Windows};
+use crate::pipeline::Task;
+use crate::relay::relay;
+use crate::run::Part;
+use crate::{Error, Ledger};
 
 /// Items of one width, and how they are sorted in memory.
 pub trait Items: Sync {
@@ -27,7 +29,7 @@ pub trait Items: Sync {
     fn beside(&self) -> usize;
 
     /// Sorts whole items, whose memory is aligned for any number type. Stable.
-    fn sort(&self, items: &mut [u8], ledger: &Ledger) -> Result<Self::Order, Failure>;
+    fn sort(&self, items: &mut [u8], ledger: &Ledger) -> Result<Self::Order, Error>;
 
     /// Writes items that were sorted. `last` is the last item written before, or empty if there is none. It is updated to
     /// the last of these items if they may be left out as equal.
@@ -37,14 +39,14 @@ pub trait Items: Sync {
         order: &Self::Order,
         last: &mut Vec<u8>,
         sink: Sink<'_>,
-    ) -> Result<(), Failure>;
+    ) -> Result<(), Error>;
 
     /// Compares two items.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 }
 
 /// Fills a buffer with whole items, and returns the number of bytes filled. It is smaller only at the end of the input.
-pub type Fill<'a> = &'a mut (dyn FnMut(&mut [u8]) -> Result<usize, Failure> + Send);
+pub type Fill<'a> = &'a mut (dyn FnMut(&mut [u8]) -> Result<usize, Error> + Send);
 
 /// Sorts all items that `fill` reads into `sink`. `size` is their number of bytes, if it is known.
 pub fn sort_items(
@@ -53,7 +55,7 @@ pub fn sort_items(
     fill: Fill<'_>,
     size: Option<u64>,
     sink: Sink<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     task.sort(&OneWidth { items, task }, Feed { fill, expected: None }, size, sink)
 }
 
@@ -81,13 +83,13 @@ impl<'a, I: Items> Format for OneWidth<'a, I> {
 
     const RUNS_AT_ONCE: usize = AT_ONCE;
 
-    fn may_fit(&self, feed: &mut Feed<'a>, size: Option<u64>) -> Result<bool, Failure> {
+    fn may_fit(&self, feed: &mut Feed<'a>, size: Option<u64>) -> Result<bool, Error> {
         let whole = self.stretch(1) as u64;
         feed.expected = size.filter(|&size| size <= whole).map(|size| size as usize);
         Ok(size.is_none_or(|size| size <= whole))
     }
 
-    fn fill(&self, buffer: &mut Buffer, feed: &mut Feed<'a>, share: Share<'_>) -> Result<bool, Failure> {
+    fn fill(&self, buffer: &mut Buffer, feed: &mut Feed<'a>, share: Share<'_>) -> Result<bool, Error> {
         // Leaves room for one item more than expected, so that a read can detect the end.
         let room = feed.expected.take().map(|size| size + self.items.width());
         buffer.fill(room.unwrap_or_else(|| self.stretch(share.runners)), feed.fill, self.task.ledger)
@@ -96,8 +98,8 @@ impl<'a, I: Items> Format for OneWidth<'a, I> {
     fn sort(
         &self,
         buffer: &mut Buffer,
-        then: impl FnOnce(Sorted<'_>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        then: impl FnOnce(Sorted<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let order = self.items.sort(buffer.filled_mut(), self.task.ledger)?;
         then(Sorted {
             bytes: buffer.filled().len(),
@@ -106,11 +108,11 @@ impl<'a, I: Items> Format for OneWidth<'a, I> {
         })
     }
 
-    fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure> {
+    fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Error> {
         let share = (self.window(budget) as usize / runs.len()).max(self.least());
         let windows = Windows::new(self, runs, share)?;
         let written = (sink, Vec::new());
-        relay(runners(budget), windows, written, |window: &mut Window, turn| {
+        relay(self.task.runners(budget), windows, written, |window: &mut Window, turn| {
             let start = Instant::now();
             let ended = turn.feed().next(window)?;
             let items = &mut window.items;
@@ -147,7 +149,7 @@ impl<I: Items> OneWidth<'_, I> {
         order: &I::Order,
         last: &mut Vec<u8>,
         sink: Sink<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let items = buffer.filled();
         let write = || self.items.write(items, order, last, sink);
         self.task.ledger.timed("write", items.len(), items.len(), write)
@@ -163,7 +165,7 @@ impl<I: Items> OneWidth<'_, I> {
 
     /// The size of a window in bytes. The buffers of the runs that it comes from take as many bytes together.
     fn window(&self, budget: u64) -> u64 {
-        let (width, runners) = (self.items.width() as u64, runners(budget) as u64);
+        let (width, runners) = (self.items.width() as u64, self.task.runners(budget) as u64);
         let each = (1 + runners) * width + runners.min(2) * self.items.beside() as u64;
         budget / each * width
     }

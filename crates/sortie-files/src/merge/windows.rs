@@ -6,9 +6,9 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::buffer::Buffer;
-use super::{Part, Source};
-use crate::failure::Failure;
+use crate::Error;
+use crate::buffer::Buffer;
+use crate::run::{Part, Source};
 
 /// How to find items in bytes in which they follow each other, and how they compare.
 pub trait Cut: Sync {
@@ -63,13 +63,13 @@ impl Window {
 
 impl<'a, C: Cut> Windows<'a, C> {
     /// Opens runs, each with a buffer of `share` bytes.
-    pub fn new(cut: &'a C, runs: Vec<Part>, share: usize) -> Result<Self, Failure> {
+    pub fn new(cut: &'a C, runs: Vec<Part>, share: usize) -> Result<Self, Error> {
         let open = |run: Part| Ok(OpenRun { source: Source::open(run, share)?, whole: 0 });
-        Ok(Windows { cut, runs: runs.into_iter().map(open).collect::<Result<_, Failure>>()? })
+        Ok(Windows { cut, runs: runs.into_iter().map(open).collect::<Result<_, Error>>()? })
     }
 
     /// Puts the next window into `window`. Returns whether it is the last.
-    pub fn next(&mut self, window: &mut Window) -> Result<bool, Failure> {
+    pub fn next(&mut self, window: &mut Window) -> Result<bool, Error> {
         for OpenRun { source, whole } in &mut self.runs {
             source.load(|bytes| self.cut.whole(bytes) > 0)?;
             *whole = self.cut.whole(source.rest());

@@ -6,11 +6,9 @@ use std::{fmt, fs};
 
 use rustix::process::{Resource, getrlimit};
 
-use super::runs::{Content, Run, RunFolder};
-use super::{Pages, Sink};
-use crate::failure::Failure;
-use crate::sort::Input;
-use crate::stats::Ledger;
+use super::{Content, Pages, Run, RunFolder};
+use crate::format::Sink;
+use crate::{Error, Input, Ledger};
 
 /// The maximum number of parts that are open at a time, if the process may open as many files.
 const OPEN: usize = 256;
@@ -59,7 +57,7 @@ impl Part {
     }
 
     /// Opens the part to read it at any position.
-    pub fn pages(self) -> Result<Pages, Failure> {
+    pub fn pages(self) -> Result<Pages, Error> {
         match self.what {
             Sorted::Input(input) => {
                 let (file, name) = (input.open()?, input.name().to_owned());
@@ -70,7 +68,7 @@ impl Part {
     }
 
     /// Opens the part at its start.
-    pub fn open(self) -> Result<Content, Failure> {
+    pub fn open(self) -> Result<Content, Error> {
         match self.what {
             Sorted::Input(input) => {
                 Ok(Content { reader: input.read_text()?, doing: "read", name: input.name().to_owned() })
@@ -131,7 +129,7 @@ impl fmt::Display for Merges {
 }
 
 /// Merges parts with the given number of bytes of memory.
-pub type Merge<'a> = &'a (dyn Fn(Vec<Part>, u64, Sink<'_>) -> Result<(), Failure> + Sync);
+pub type Merge<'a> = &'a (dyn Fn(Vec<Part>, u64, Sink<'_>) -> Result<(), Error> + Sync);
 
 impl<'a> Parts<'a> {
     /// An empty list of parts, of which at most `at_once` are merged at a time.
@@ -166,14 +164,14 @@ impl<'a> Parts<'a> {
 
     /// Adds a run. If too many parts would be open, merges some of them. More input is read and sorted meanwhile, so this
     /// merge gets only a part of the memory.
-    pub fn push(&mut self, run: Run) -> Result<(), Failure> {
+    pub fn push(&mut self, run: Run) -> Result<(), Error> {
         self.parts.push(Part::of_run(run));
         // Leaves room for one more open file, for the next run.
         self.reduce(self.open - 1, self.budget / MEANWHILE)
     }
 
     /// Merges all parts into `sink`.
-    pub fn merge(mut self, sink: Sink<'_>) -> Result<(), Failure> {
+    pub fn merge(mut self, sink: Sink<'_>) -> Result<(), Error> {
         if self.parts.is_empty() {
             return Ok(());
         }
@@ -184,7 +182,7 @@ impl<'a> Parts<'a> {
 
     /// Merges neighbours until at most `limit` parts are left. Only neighbours are merged, so that equal items keep their
     /// order. Takes the neighbours with the fewest bytes, and no more of them than necessary.
-    fn reduce(&mut self, limit: usize, budget: u64) -> Result<(), Failure> {
+    fn reduce(&mut self, limit: usize, budget: u64) -> Result<(), Error> {
         while self.parts.len() > limit {
             let most = self.at_once.min(self.parts.len() - limit + 1);
             let group = (2..=most).rev().find_map(|size| self.shortest(size));

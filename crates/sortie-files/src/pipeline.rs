@@ -11,91 +11,61 @@
 //! runs. Later stretches share the memory, and steps 1 to 3 run at the same time, each on a different stretch.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use sortie_files::Output;
-use sortie_files::compression::Compression;
+use crate::compression::Compression;
+use crate::format::{Format, Share, Sink, Sorted};
+use crate::relay::{relay, runners, runners_of_several};
+use crate::run::{Merge, Parts, RunFolder};
+use crate::{Error, Ledger, Output};
 
-use super::parts::Merge;
-use super::{Part, Parts, RunFolder, Sink, relay, runners};
-use crate::cli::Temporary;
-use crate::failure::Failure;
-use crate::stats::Ledger;
-
-/// The parts of a sort that differ between formats: how items are read, sorted and merged.
-pub trait Format: Sync {
-    /// The source of the items.
-    type Feed: Send;
-
-    /// The items that are in memory together. Once they are written, the stretch is filled again.
-    type Stretch: Default + Send;
-
-    /// The number of runs to merge at a time, unless the command line says otherwise.
-    const RUNS_AT_ONCE: usize;
-
-    /// Whether all items of `feed` may fit in memory. `size` is their number of bytes, if it is known.
-    fn may_fit(&self, _feed: &mut Self::Feed, _size: Option<u64>) -> Result<bool, Failure> {
-        Ok(true)
-    }
-
-    /// Replaces `stretch` by the next items: as many as fit in its share of memory, but at least one if there are more. Returns
-    /// whether the items are the last.
-    fn fill(
-        &self,
-        stretch: &mut Self::Stretch,
-        feed: &mut Self::Feed,
-        share: Share<'_>,
-    ) -> Result<bool, Failure>;
-
-    /// Sorts a stretch, and passes the result to `then`. The sort is stable.
-    fn sort(
-        &self,
-        stretch: &mut Self::Stretch,
-        then: impl FnOnce(Sorted<'_>) -> Result<(), Failure>,
-    ) -> Result<(), Failure>;
-
-    /// Merges runs with `budget` bytes of memory. The runs are in the order in which their items were read.
-    fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure>;
-}
-
-/// The share of memory that a stretch may take.
-#[derive(Clone, Copy)]
-pub struct Share<'a> {
-    /// This many runners each hold a stretch. At any time, one of these stretches is being sorted and one is being written.
-    pub runners: usize,
-    wait: &'a dyn Fn(),
-}
-
-impl Share<'_> {
-    /// Waits until no other stretch is in memory, because an item alone takes more than the share, or a great part of all memory.
-    pub fn exceed(&self) {
-        (self.wait)();
-    }
-}
-
-/// A sorted stretch.
-pub struct Sorted<'a> {
-    /// The bytes of its items.
-    pub bytes: usize,
-    /// The maximum number of runs of this kind to merge at a time.
-    pub at_once: usize,
-    /// Writes the items.
-    pub write: &'a dyn Fn(Sink<'_>) -> Result<(), Failure>,
+/// Where temporary files go, and how runs are merged.
+#[derive(Debug, Clone, Default)]
+pub struct Temporary {
+    /// The folders, which take turns. If empty, `$TMPDIR` or `/tmp`.
+    pub folders: Vec<PathBuf>,
+    /// The number of runs to merge at a time. By default, the format decides.
+    pub batch_size: Option<NonZeroUsize>,
+    /// A program that compresses its standard input, and decompresses it with `-d`.
+    pub compress_program: Option<PathBuf>,
 }
 
 /// A sort within a memory limit.
 pub struct Task<'a> {
     /// Bytes of memory for the items and their sort.
     pub budget: u64,
-    pub(super) folder: RunFolder,
-    /// The number of runs to merge at a time, if the command line gives one.
+    pub(crate) folder: RunFolder,
+    /// See [`Temporary::batch_size`].
     at_once: Option<NonZeroUsize>,
-    pub(super) ledger: &'a Ledger,
+    pub(crate) ledger: &'a Ledger,
+    /// See [`Task::with_threads`].
+    threads: Option<usize>,
 }
 
 impl<'a> Task<'a> {
+    /// A sort with `budget` bytes of memory, such as [`memory::budget`](crate::memory::budget) returns.
     pub fn new(temporary: &Temporary, budget: u64, ledger: &'a Ledger) -> Self {
-        Task { budget, folder: RunFolder::new(temporary, budget), at_once: temporary.batch_size, ledger }
+        Task {
+            budget,
+            folder: RunFolder::new(temporary, budget),
+            at_once: temporary.batch_size,
+            ledger,
+            threads: None,
+        }
+    }
+
+    /// The same task, for `threads` threads instead of those of rayon's pool: of more than one, three run its steps at a time.
+    pub fn with_threads(self, threads: usize) -> Self {
+        Task { threads: Some(threads), ..self }
+    }
+
+    /// The number of runners that share `budget` bytes of memory.
+    pub(crate) fn runners(&self, budget: u64) -> usize {
+        match self.threads {
+            Some(1) => 1,
+            Some(_) => runners_of_several(budget),
+            None => runners(budget),
+        }
     }
 
     /// Opens the output, lets `sort` write to it, and moves it to its final place.
@@ -103,14 +73,15 @@ impl<'a> Task<'a> {
         &self,
         path: Option<&Path>,
         compression: Option<Compression>,
-        sort: impl FnOnce(Sink<'_>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        sort: impl FnOnce(Sink<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut output = Output::open(path, self.folder.first(), compression)?;
         sort(&mut |bytes| {
+            self.ledger.check()?;
             self.ledger.progress.advance(bytes.len() as u64);
-            Ok(output.write(bytes)?)
+            output.write(bytes)
         })?;
-        Ok(output.finish()?)
+        output.finish()
     }
 
     /// Sorts all items of `feed` into `sink`. `size` is their number of bytes, if it is known.
@@ -120,7 +91,7 @@ impl<'a> Task<'a> {
         mut feed: F::Feed,
         size: Option<u64>,
         sink: Sink<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         self.ledger.progress.stage("sorting", size.unwrap_or(0));
         let merge = |runs, budget, sink: Sink<'_>| format.merge(runs, budget, sink);
         let no_parts = || self.parts(F::RUNS_AT_ONCE, &merge);
@@ -129,6 +100,7 @@ impl<'a> Task<'a> {
         if format.may_fit(&mut feed, size)? {
             let mut stretch = F::Stretch::default();
             let ended = format.fill(&mut stretch, &mut feed, Share { runners: 1, wait: &|| () })?;
+            self.ledger.check()?;
             format.sort(&mut stretch, |sorted| {
                 if ended {
                     self.ledger.progress.stage("writing", sorted.bytes as u64);
@@ -140,13 +112,14 @@ impl<'a> Task<'a> {
                 return Ok(());
             }
         }
-        let runners = runners(self.budget);
+        let runners = self.runners(self.budget);
         let written = (parts.unwrap_or_else(no_parts), sink);
         let (parts, sink) = relay(runners, feed, written, |stretch: &mut F::Stretch, turn| {
             let ended = {
                 let (feed, wait) = turn.feed_and_wait();
                 format.fill(stretch, feed, Share { runners, wait: &wait })?
             };
+            self.ledger.check()?;
             turn.sort(ended);
             format.sort(stretch, |sorted| match turn.write() {
                 // A single item may take more than the share of a runner, and be all there is.
@@ -158,14 +131,14 @@ impl<'a> Task<'a> {
         parts.merge(sink)
     }
 
-    /// An empty list of parts for `merge` to merge, `at_once` at a time unless the command line says otherwise.
+    /// An empty list of parts for `merge` to merge, `at_once` at a time unless [`Temporary::batch_size`] says otherwise.
     pub fn parts<'p>(&'p self, at_once: usize, merge: Merge<'p>) -> Parts<'p> {
         let at_once = self.at_once.map_or(at_once, NonZeroUsize::get);
         Parts::new(at_once, self.budget, &self.folder, self.ledger, merge)
     }
 
     /// Writes a stretch as a run, if it has any items.
-    fn spill(&self, sorted: Sorted<'_>, parts: &mut Parts<'_>) -> Result<(), Failure> {
+    fn spill(&self, sorted: Sorted<'_>, parts: &mut Parts<'_>) -> Result<(), Error> {
         if sorted.bytes == 0 {
             return Ok(());
         }
@@ -179,8 +152,9 @@ mod tests {
     use std::cmp::Ordering;
     use std::vec;
 
-    use super::super::{Cursor, Order, Source, merge_cursors};
     use super::*;
+    use crate::merge::{Cursor, Order, merge_cursors};
+    use crate::run::{Part, Source};
 
     /// A small format, to show what one needs. An item is a word after a byte with its length. Words are sorted by their
     /// first letter.
@@ -201,7 +175,7 @@ mod tests {
             words: &mut Vec<Vec<u8>>,
             feed: &mut vec::IntoIter<Vec<u8>>,
             share: Share<'_>,
-        ) -> Result<bool, Failure> {
+        ) -> Result<bool, Error> {
             words.clear();
             words.extend(feed.take(self.most.div_ceil(share.runners)));
             Ok(feed.len() == 0)
@@ -210,15 +184,15 @@ mod tests {
         fn sort(
             &self,
             words: &mut Vec<Vec<u8>>,
-            then: impl FnOnce(Sorted<'_>) -> Result<(), Failure>,
-        ) -> Result<(), Failure> {
+            then: impl FnOnce(Sorted<'_>) -> Result<(), Error>,
+        ) -> Result<(), Error> {
             words.sort_by_key(|word| word[1]);
             let bytes = words.iter().map(Vec::len).sum();
             let write = |sink: Sink<'_>| words.iter().try_for_each(|word| sink(word));
             then(Sorted { bytes, at_once: self.at_once, write: &write })
         }
 
-        fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure> {
+        fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Error> {
             assert!((2..=self.at_once.clamp(2, Self::RUNS_AT_ONCE)).contains(&runs.len()));
             let open = |run| Source::open(run, budget as usize).map(|run| RunWords { run, word: 0 });
             let runs: Vec<_> = runs.into_iter().map(open).collect::<Result<_, _>>()?;
@@ -239,7 +213,7 @@ mod tests {
     }
 
     impl Cursor for RunWords {
-        fn advance(&mut self) -> Result<bool, Failure> {
+        fn advance(&mut self) -> Result<bool, Error> {
             self.run.take(self.word);
             if first(self.run.rest()).is_none() {
                 self.run.load(|words| first(words).is_some())?;
@@ -257,7 +231,7 @@ mod tests {
     impl Order for Words {
         type Key = u8;
 
-        fn read_key(&self, word: &[u8], key: &mut u8) -> Result<(), Failure> {
+        fn read_key(&self, word: &[u8], key: &mut u8) -> Result<(), Error> {
             *key = word[1];
             Ok(())
         }
@@ -294,7 +268,7 @@ mod tests {
             for most in [1, 2, 7, 300, 999, 1_000, 5_000] {
                 // Tests one runner and one for each step, with buffers shorter than a word and shorter than a block.
                 for (budget, at_once) in [(16, 1), (16, usize::MAX), (8 << 20, 3)] {
-                    let ledger = Ledger::open();
+                    let ledger = Ledger::default();
                     let task = Task::new(&temporary, budget, &ledger);
                     let mut sorted = Vec::new();
                     let format = Words { most, at_once };

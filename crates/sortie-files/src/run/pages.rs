@@ -5,9 +5,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use sortie_files::Damaged;
-
-use crate::failure::Failure;
+use crate::{Damaged, Error};
 
 /// A part in a file.
 pub struct Pages {
@@ -16,7 +14,7 @@ pub struct Pages {
     /// The bytes of a block, and the checksum of each block. A file of the user has none, and blocks of one byte.
     pub(super) block: usize,
     pub(super) sums: Option<Vec<u32>>,
-    /// The action and the path for [`Failure::file`] if a read fails.
+    /// The action and the path for [`Error::file`] if a read fails.
     pub(super) doing: &'static str,
     pub(super) name: PathBuf,
 }
@@ -34,7 +32,7 @@ impl Pages {
 
     /// Reads the bytes from `at` on into `buffer`, which has room for at least one block. Returns where they are in it: they go on
     /// to the end of the part, or to less than a block before the end of the buffer.
-    pub fn read(&self, at: u64, buffer: &mut [u8]) -> Result<Range<usize>, Failure> {
+    pub fn read(&self, at: u64, buffer: &mut [u8]) -> Result<Range<usize>, Error> {
         let (first, skipped) = (at / self.block as u64, (at % self.block as u64) as usize);
         let start = at - skipped as u64;
         let room = buffer.len() - buffer.len() % self.block;
@@ -52,7 +50,7 @@ impl Pages {
             }
             None => Ok(()),
         });
-        read.map_err(Failure::file(self.doing, &self.name))?;
+        read.map_err(Error::file(self.doing, &self.name))?;
         Ok(skipped.min(filled.len())..filled.len())
     }
 }

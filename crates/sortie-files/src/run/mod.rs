@@ -3,6 +3,11 @@
 //! The file of a run has only the sorted data. The checksums of its blocks stay in memory, where damage to the disk cannot
 //! affect them. So a block that is damaged, lost or swapped with another is detected before any of it is used.
 
+mod pages;
+mod parts;
+mod source;
+
+use std::env;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -11,11 +16,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FallocateFlags, fallocate};
-use sortie_files::{Damaged, Error, shortage};
 
-use super::{Pages, Sink};
-use crate::cli::Temporary;
-use crate::failure::Failure;
+use crate::format::Sink;
+use crate::{Damaged, Error, Temporary, shortage};
+pub use pages::Pages;
+pub(crate) use parts::Merge;
+pub use parts::{Merges, Part, Parts};
+pub use source::Source;
 
 /// The least and the most bytes of a block, which has one checksum of 4 bytes.
 const BLOCK: (u64, u64) = (4 << 10, 256 << 10);
@@ -51,7 +58,10 @@ impl RunFolder {
     /// For a sort with `budget` bytes of memory.
     pub fn new(temporary: &Temporary, budget: u64) -> RunFolder {
         RunFolder {
-            folders: temporary.folders.clone(),
+            folders: match &temporary.folders[..] {
+                [] => vec![env::temp_dir()],
+                given => given.to_owned(),
+            },
             made: AtomicUsize::new(0),
             compressor: temporary.compress_program.clone(),
             block: (budget / BLOCKS).clamp(BLOCK.0, BLOCK.1) as usize,
@@ -75,20 +85,20 @@ impl RunFolder {
     }
 
     /// Writes a run. `fill` receives the sink for its data.
-    pub fn write(&self, fill: impl FnOnce(Sink<'_>) -> Result<(), Failure>) -> Result<Run, Failure> {
+    pub fn write(&self, fill: impl FnOnce(Sink<'_>) -> Result<(), Error>) -> Result<Run, Error> {
         let folder = &self.folders[self.made.fetch_add(1, Ordering::Relaxed) % self.folders.len()];
         let mut file =
-            tempfile::tempfile_in(folder).map_err(Failure::file("create a temporary file in", folder))?;
+            tempfile::tempfile_in(folder).map_err(Error::file("create a temporary file in", folder))?;
         let mut sums = Sums::of_blocks(self.block);
         let mut bytes = 0;
         match &self.compressor {
             None => fill(&mut |piece| {
                 sums.add(piece)?;
                 bytes += piece.len() as u64;
-                file.write_all(piece).map_err(Failure::file("write a temporary file in", folder))
+                file.write_all(piece).map_err(Error::file("write a temporary file in", folder))
             })?,
             Some(program) => {
-                let to = file.try_clone().map_err(Failure::file("write a temporary file in", folder))?;
+                let to = file.try_clone().map_err(Error::file("write a temporary file in", folder))?;
                 let mut compressor = Compressor::start(program, to)?;
                 fill(&mut |piece| {
                     sums.add(piece)?;
@@ -99,7 +109,7 @@ impl RunFolder {
             }
         }
         sums.end()?;
-        file.rewind().map_err(Failure::file("read a temporary file in", folder))?;
+        file.rewind().map_err(Error::file("read a temporary file in", folder))?;
         Ok(Run { file, folder: folder.clone(), bytes, sums, compressor: self.compressor.clone() })
     }
 }
@@ -118,7 +128,7 @@ impl Sums {
         Sums { block, open: crc32fast::Hasher::new(), filled: 0, closed: Vec::new() }
     }
 
-    fn add(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
+    fn add(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
         while !bytes.is_empty() {
             let (now, rest) = bytes.split_at(bytes.len().min(self.block - self.filled));
             self.open.update(now);
@@ -132,7 +142,7 @@ impl Sums {
     }
 
     /// Ends the current block, if it has begun.
-    fn end(&mut self) -> Result<(), Failure> {
+    fn end(&mut self) -> Result<(), Error> {
         if self.filled > 0 {
             let more = size_of::<u32>();
             self.closed.try_reserve(1).map_err(|_| Error::Memory(more as u64))?;
@@ -167,11 +177,11 @@ impl Run {
     }
 
     /// Reads the run from its start.
-    pub fn read(self) -> Result<Content, Failure> {
+    pub fn read(self) -> Result<Content, Error> {
         let (source, doing, name) = match self.compressor {
-            None => (Source::File(Consumed::new(self.file)), "read a temporary file in", self.folder),
+            None => (Stored::File(Consumed::new(self.file)), "read a temporary file in", self.folder),
             Some(program) => {
-                let source = Source::Program(Decompressor::start(&program, self.file)?);
+                let source = Stored::Program(Decompressor::start(&program, self.file)?);
                 (source, "decompress a temporary file with", program)
             }
         };
@@ -182,7 +192,7 @@ impl Run {
     }
 }
 
-/// A reader of sorted data, with the action and the path for [`Failure::file`] if a read fails.
+/// A reader of sorted data, with the action and the path for [`Error::file`] if a read fails.
 pub struct Content {
     pub reader: Box<dyn Read + Send>,
     pub doing: &'static str,
@@ -191,7 +201,7 @@ pub struct Content {
 
 /// Reads a run, and returns only data with the right checksum.
 struct Checked {
-    source: Source,
+    source: Stored,
     /// The number of bytes of the run that were not read yet.
     left: u64,
     block: usize,
@@ -201,7 +211,7 @@ struct Checked {
     taken: usize,
 }
 
-enum Source {
+enum Stored {
     File(Consumed),
     Program(Decompressor),
 }
@@ -287,11 +297,11 @@ impl Checked {
     }
 }
 
-impl Source {
+impl Stored {
     fn read_exact(&mut self, into: &mut [u8]) -> io::Result<()> {
         match self {
-            Source::File(file) => file.read_exact(into),
-            Source::Program(program) => match program.output.read_exact(into) {
+            Stored::File(file) => file.read_exact(into),
+            Stored::Program(program) => match program.output.read_exact(into) {
                 // The exit status of the program says more than that its output ended early.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     program.child.succeeded().and(Err(error))
@@ -305,8 +315,8 @@ impl Source {
     fn end(&mut self) -> io::Result<()> {
         let mut more = [0];
         let read = match self {
-            Source::File(file) => file.read(&mut more)?,
-            Source::Program(program) => {
+            Stored::File(file) => file.read(&mut more)?,
+            Stored::Program(program) => {
                 let read = program.output.read(&mut more)?;
                 if read == 0 {
                     program.child.succeeded()?;
@@ -326,15 +336,15 @@ struct Compressor<'a> {
 }
 
 impl<'a> Compressor<'a> {
-    fn start(program: &'a Path, to: File) -> Result<Self, Failure> {
+    fn start(program: &'a Path, to: File) -> Result<Self, Error> {
         let mut command = Command::new(program);
         let child = command.stdin(Stdio::piped()).stdout(to).spawn();
-        let mut child = child.map_err(Failure::file("start the compress program", program))?;
+        let mut child = child.map_err(Error::file("start the compress program", program))?;
         let input = child.stdin.take();
         Ok(Compressor { program, child: Reaped(child), input })
     }
 
-    fn write(&mut self, text: &[u8]) -> Result<(), Failure> {
+    fn write(&mut self, text: &[u8]) -> Result<(), Error> {
         let input = self.input.as_mut().expect("open until finished");
         // A program that has stopped reading has failed. Its exit status says more than the broken pipe.
         match input.write_all(text) {
@@ -343,11 +353,11 @@ impl<'a> Compressor<'a> {
             }
             written => written,
         }
-        .map_err(Failure::file("run the compress program", self.program))
+        .map_err(Error::file("run the compress program", self.program))
     }
 
-    fn finish(mut self) -> Result<(), Failure> {
-        self.close().map_err(Failure::file("run the compress program", self.program))
+    fn finish(mut self) -> Result<(), Error> {
+        self.close().map_err(Error::file("run the compress program", self.program))
     }
 
     fn close(&mut self) -> io::Result<()> {
@@ -363,9 +373,9 @@ struct Decompressor {
 }
 
 impl Decompressor {
-    fn start(program: &Path, from: File) -> Result<Self, Failure> {
+    fn start(program: &Path, from: File) -> Result<Self, Error> {
         let child = Command::new(program).arg("-d").stdin(from).stdout(Stdio::piped()).spawn();
-        let mut child = child.map_err(Failure::file("start the compress program", program))?;
+        let mut child = child.map_err(Error::file("start the compress program", program))?;
         let output = child.stdout.take().expect("its output was asked for");
         Ok(Decompressor { child: Reaped(child), output })
     }

@@ -10,9 +10,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use sortie_files::quote;
-
-use crate::failure::Failure;
+use crate::{Error, quote};
 
 /// The number of bytes at the beginning of a file that suffice to recognise each format.
 pub const HEAD: usize = 512;
@@ -82,15 +80,13 @@ static FORMATS: [Format; 22] = [
 ];
 
 /// Fails if the content is not text. `input` is the name for messages.
-pub fn refuse(content: &Content<'_>, input: &Path) -> Result<(), Failure> {
+pub fn refuse(content: &Content<'_>, input: &Path) -> Result<(), Error> {
     let Some(Format { name, instead, .. }) = FORMATS.iter().find(|format| (format.is)(content)) else {
         return Ok(());
     };
     let file = quote::name(input);
     let instead = instead.replace("{}", if input == Path::new("-") { "FILE" } else { &file });
-    Err(Failure::new(format!(
-        "{file} is {name}, not text; use {instead}; --text sorts its bytes all the same"
-    )))
+    Err(Error::NotText { path: input.to_owned(), is: name, instead })
 }
 
 impl Content<'_> {

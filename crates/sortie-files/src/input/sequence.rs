@@ -2,8 +2,7 @@
 
 use std::vec;
 
-use crate::failure::Failure;
-use crate::sort::Input;
+use crate::{Error, Input};
 
 /// Inputs, of which at most one is open at a time. `R` is the reader of an open input.
 pub struct Inputs<R> {
@@ -20,8 +19,8 @@ impl<R> Inputs<R> {
     /// last input.
     pub fn current(
         &mut self,
-        open: impl FnOnce(&Input) -> Result<R, Failure>,
-    ) -> Result<Option<(&Input, &mut R)>, Failure> {
+        open: impl FnOnce(&Input) -> Result<R, Error>,
+    ) -> Result<Option<(&Input, &mut R)>, Error> {
         if self.open.is_none()
             && let Some(input) = self.rest.next()
         {

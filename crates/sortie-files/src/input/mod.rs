@@ -1,22 +1,22 @@
-//! The inputs of a sort: files, standard input, and files named in a list.
+//! The inputs of a sort: files and standard input.
+
+pub mod binary;
+mod sequence;
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use rustix::fs::{Access, FileType, access, fstat, tell};
-use sortie_files::compression::{Source, Way};
-use sortie_files::memory::prefer_large_pages;
-use sortie_files::{compression, peek, quote, shortage};
 use sortie_formats::{lines, npy};
 
-use crate::binary;
-use crate::cli::Sources;
-use crate::failure::Failure;
+use crate::compression::{Source, Way};
+use crate::memory::prefer_large_pages;
+use crate::{Error, compression, peek, quote, shortage};
+pub use sequence::Inputs;
 
 /// Smaller files are read by one thread.
 pub const PARALLEL_FROM: usize = 16 << 20;
@@ -38,26 +38,29 @@ enum Place {
 }
 
 impl Input {
-    /// All inputs of a job. Checks that the permissions of every file allow reading it.
-    pub fn all(sources: &Sources) -> Result<Vec<Input>, Failure> {
-        let places: Vec<Place> = match &sources.files0_from {
-            Some(list) => named_in(list)?,
-            None if sources.files.is_empty() => vec![Place::Stdin],
-            None => sources.files.iter().map(|path| Place::named(path)).collect(),
-        };
-        let inputs: Vec<_> = places.into_iter().map(|place| Input { place, as_is: sources.as_is }).collect();
-        if let (Some(_), Some(extra)) = (sources.check, inputs.get(1)) {
-            let extra = quote::always(extra.name());
-            return Err(Failure::new(format!(
-                "extra operand {extra} not allowed with -c: it checks one file"
-            )));
-        }
-        for input in &inputs {
-            if let Place::File(path) = &input.place {
-                access(path, Access::READ_OK).map_err(|e| Failure::file("read", path)(e.into()))?;
+    /// The file `path`, or standard input for `-`.
+    pub fn named(path: &Path) -> Input {
+        let place = if path.as_os_str() == "-" { Place::Stdin } else { Place::File(path.to_owned()) };
+        Input { place, as_is: false }
+    }
+
+    pub fn stdin() -> Input {
+        Input { place: Place::Stdin, as_is: false }
+    }
+
+    /// The same input, whose bytes are sorted as they are, whatever format they have.
+    pub fn as_is(self) -> Input {
+        Input { as_is: true, ..self }
+    }
+
+    /// Fails if the permissions of the file do not allow reading it.
+    pub fn check_access(&self) -> Result<(), Error> {
+        match &self.place {
+            Place::Stdin => Ok(()),
+            Place::File(path) => {
+                access(path, Access::READ_OK).map_err(|error| Error::file("read", path)(error.into()))
             }
         }
-        Ok(inputs)
     }
 
     pub fn is_stdin(&self) -> bool {
@@ -70,32 +73,32 @@ impl Input {
     }
 
     /// Opens the input. Standard input continues at its current position.
-    pub fn open(&self) -> Result<File, Failure> {
+    pub fn open(&self) -> Result<File, Error> {
         self.place.open()
     }
 
     /// A reader of the input's raw data, decompressed if its name also says that it is compressed.
-    pub fn read_raw(&self) -> Result<Box<dyn Read + Send>, Failure> {
-        Ok(Source::open_raw(self.open()?, self.name())?.into_reader())
+    pub fn read_raw(&self) -> Result<Box<dyn Read + Send>, Error> {
+        Source::open_raw(self.open()?, self.name()).map(Source::into_reader)
     }
 
     /// A reader of the input's text, decompressed if it is compressed. Refuses an input that is not text. Regular files were
     /// examined before.
-    pub fn read_text(&self) -> Result<Box<dyn Read + Send>, Failure> {
+    pub fn read_text(&self) -> Result<Box<dyn Read + Send>, Error> {
         let file = self.open()?;
         if self.as_is {
             return Ok(Box::new(file));
         }
         let mut source = Source::open(file, self.name())?;
         if self.stored().is_none() {
-            let head = source.first(binary::HEAD).map_err(Failure::file("read", self.name()))?;
+            let head = source.first(binary::HEAD).map_err(Error::file("read", self.name()))?;
             self.refuse_binary(&head, None, source.way())?;
         }
         Ok(source.into_reader())
     }
 
     /// Fails if it is a regular file that is not text. If it cannot be read, the error is reported when it is read.
-    pub fn examine(&self) -> Result<(), Failure> {
+    pub fn examine(&self) -> Result<(), Error> {
         if self.as_is || self.stored().is_none() {
             return Ok(());
         }
@@ -108,10 +111,10 @@ impl Input {
     }
 
     /// Fails if content that begins with `head`, decompressed, is not text. `way` says how the input is compressed.
-    fn refuse_binary(&self, head: &[u8], file: Option<&File>, way: Option<Way>) -> Result<(), Failure> {
+    fn refuse_binary(&self, head: &[u8], file: Option<&File>, way: Option<Way>) -> Result<(), Error> {
         if way.is_some() && npy::begins(head) {
             // A job whose only input is such an array was recognised earlier, unless that is a pipe.
-            return Err(Failure::new(format!(
+            return Err(Error::invalid(format!(
                 "{} is a compressed .npy array; save it as a file and sort that file alone, or decompress it",
                 quote::name(self.name())
             )));
@@ -141,7 +144,7 @@ impl Input {
     /// Whether nothing can be read from it. Files that the system makes up, such as those in `/proc`, have no size, but have content.
     pub fn is_empty(&self) -> bool {
         self.open()
-            .and_then(|file| peek::first(&file, 1).map_err(Failure::file("read", self.name())))
+            .and_then(|file| peek::first(&file, 1).map_err(Error::file("read", self.name())))
             .is_ok_and(|first| first.is_empty())
     }
 
@@ -160,18 +163,14 @@ impl Input {
 
     /// Reads a whole input that is not compressed. The text ends with a terminator unless it is empty. `advance`
     /// receives the number of bytes as they are read.
-    pub fn read_whole(&self, terminator: u8, advance: &(dyn Fn(u64) + Sync)) -> Result<Vec<u8>, Failure> {
-        let mut text = read_whole(&self.open()?, advance).map_err(Failure::file("read", self.name()))?;
+    pub fn read_whole(&self, terminator: u8, advance: &(dyn Fn(u64) + Sync)) -> Result<Vec<u8>, Error> {
+        let mut text = read_whole(&self.open()?, advance).map_err(Error::file("read", self.name()))?;
         lines::terminate(&mut text, terminator);
         Ok(text)
     }
 }
 
 impl Place {
-    fn named(path: &Path) -> Place {
-        if path.as_os_str() == "-" { Place::Stdin } else { Place::File(path.to_owned()) }
-    }
-
     fn name(&self) -> &Path {
         match self {
             Place::Stdin => Path::new("-"),
@@ -179,37 +178,13 @@ impl Place {
         }
     }
 
-    fn open(&self) -> Result<File, Failure> {
+    fn open(&self) -> Result<File, Error> {
         match self {
             Place::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
             Place::File(path) => File::open(path),
         }
-        .map_err(Failure::file("read", self.name()))
+        .map_err(Error::file("read", self.name()))
     }
-}
-
-/// The files named in `list`, in which a NUL ends each name.
-fn named_in(list: &Path) -> Result<Vec<Place>, Failure> {
-    let list = Place::named(list);
-    let mut names = Vec::new();
-    list.open()?.read_to_end(&mut names).map_err(Failure::file("read", list.name()))?;
-    lines::terminate(&mut names, 0);
-    if names.is_empty() {
-        return Err(Failure::new(format!("no input from {}", quote::always(list.name()))));
-    }
-    let mut found = vec![&[][..]; lines::count(&names, 0)];
-    lines::split(&names, 0, &mut found);
-    let each = found.iter().enumerate().map(|(place, name)| {
-        let place = format!("{}:{}", quote::name(list.name()), place + 1);
-        match (*name, &list) {
-            (b"", _) => Err(Failure::new(format!("{place}: invalid zero-length file name"))),
-            (b"-", Place::Stdin) => Err(Failure::new(format!(
-                "{place}: standard input holds the names, so '-' cannot be one of them"
-            ))),
-            (name, _) => Ok(Place::named(Path::new(std::ffi::OsStr::from_bytes(name)))),
-        }
-    });
-    each.collect()
 }
 
 /// Reads a file from its current position to its end, with several threads if it is large.
