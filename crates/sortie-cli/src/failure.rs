@@ -135,6 +135,7 @@ impl Display for Told<'_> {
                 "end its name in .gz, .bgz, .zst, .xz, .bz2 or .lz4, or give --compress=none"
             }
             Error::NotText { .. } => "--text sorts its bytes all the same",
+            Error::Uneven { .. } => "the file is cut short, or --record-size is wrong",
             Error::Threads { .. } => "lower --parallel",
             other => return other.fmt(f),
         };

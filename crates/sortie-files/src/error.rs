@@ -37,6 +37,9 @@ pub enum Error {
     /// The content of an input is not text. `instead` is a command or a function that takes such a file.
     NotText { path: PathBuf, is: &'static str, instead: String },
 
+    /// The bytes of an input are not whole records.
+    Uneven { path: PathBuf, bytes: u64, size: usize },
+
     /// [`Progress::is_stopped`](crate::Progress::is_stopped) has stopped the sort.
     Stopped,
 
@@ -112,6 +115,10 @@ impl Error {
             Error::NotText { path, is, instead } => {
                 format!("{} is {is}, not text; use {instead}", quote::name(path))
             }
+            Error::Uneven { path, bytes, size } => format!(
+                "{}: {bytes} bytes are not a multiple of {size}, the size of a record",
+                quote::name(path)
+            ),
             Error::Stopped => "the sort was stopped".into(),
             Error::Memory(bytes) => shortage::refused("sorting", *bytes),
             Error::Threads { count, reason } => {
@@ -146,6 +153,7 @@ impl Error {
             Error::Unwritten { .. } => {
                 "end its name in .gz, .bgz, .zst, .xz, .bz2 or .lz4, or ask for no compression".into()
             }
+            Error::Uneven { .. } => "the file is cut short, or the size is wrong".into(),
             Error::Threads { .. } => "use fewer threads".into(),
             _ => return None,
         })

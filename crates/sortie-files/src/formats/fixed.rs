@@ -1,15 +1,22 @@
 //! Records of one length, and how they are sorted in memory.
 
 use std::cmp::Ordering;
+use std::io::{self, Read};
+use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::path::Path;
 
 use rayon::prelude::*;
 use sortie::plan::Plan;
 use sortie::request::{Beside, KeyForm, Operation};
-use sortie::{Engine, Sorter};
-use sortie_files::memory::{append, filled, room};
-use sortie_files::{Error, Items, Ledger, Sink};
+use sortie::{Engine, Report, Sorter};
 
+use super::Choices;
+use crate::memory::{append, filled, room, window};
+use crate::{Error, Input, Inputs, Items, Ledger, Sink, sort_items};
+
+/// The number of bytes to read between two signs of progress.
+const PIECE: u64 = 4 << 20;
 /// The number of bytes that one thread gathers at a time.
 const BLOCK: usize = 128 << 10;
 /// The memory that a sort of strings needs for each string, besides the reference and the index: two words of symbols,
@@ -128,6 +135,36 @@ impl Items for Records {
     }
 }
 
+/// Sorts the records of all inputs, of `size` bytes each, by the ranges `keys` of their bytes. See
+/// [`sort_layout`](super::sort_layout).
+///
+/// # Errors
+/// As that function.
+pub fn sort_records(
+    size: NonZeroUsize,
+    keys: &[Range<usize>],
+    inputs: Vec<Input>,
+    output: Option<&Path>,
+    choices: &Choices,
+) -> Result<Report, Error> {
+    if let Some(key) = keys.iter().find(|key| key.is_empty() || key.end > size.get()) {
+        return Err(Error::invalid(format!("the key {key:?} is not in records of {size} bytes")));
+    }
+    let bytes = inputs.iter().map(Input::raw_size).sum::<Option<u64>>();
+    choices.publish(output, bytes, |task, sink| {
+        let records = Records {
+            size: size.get(),
+            window: window(task.budget, bytes),
+            keys: keys.to_owned(),
+            descending: choices.descending,
+            unique: choices.unique,
+            engine: Engine::default(),
+        };
+        let mut feed = RecordFeed::new(inputs, size.get(), task.ledger);
+        sort_items(&records, task, &mut |items| feed.fill(items), bytes, sink)
+    })
+}
+
 /// How the keys of records are sorted.
 enum Key {
     /// As numbers that contain all bytes of the key.
@@ -190,5 +227,49 @@ impl Records {
             std::mem::swap(&mut full, &mut empty);
         }
         sink(&full)
+    }
+}
+
+/// The inputs as one stream of whole records.
+pub struct RecordFeed<'a> {
+    /// Each with the number of its bytes that were read.
+    inputs: Inputs<(Box<dyn Read + Send>, u64)>,
+    size: usize,
+    ledger: &'a Ledger,
+}
+
+impl<'a> RecordFeed<'a> {
+    /// The records of `size` bytes of all inputs.
+    pub fn new(inputs: Vec<Input>, size: usize, ledger: &'a Ledger) -> Self {
+        RecordFeed { inputs: Inputs::new(inputs), size, ledger }
+    }
+
+    /// Fills `bytes` with whole records, and returns the number of bytes filled. It is smaller only at the end of the input.
+    pub fn fill(&mut self, bytes: &mut [u8]) -> Result<usize, Error> {
+        let room = bytes.len() - bytes.len() % self.size;
+        let mut filled = 0;
+        while filled < room {
+            let open = |input: &Input| Ok((input.read_raw()?, 0));
+            let Some((input, (content, read))) = self.inputs.current(open)? else { break };
+            let piece = &mut bytes[filled..room.min(filled + PIECE as usize)];
+            let more = match content.read(piece) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                more => more.map_err(Error::file("read", input.name()))?,
+            };
+            filled += more;
+            *read += more as u64;
+            self.ledger.progress.advance(more as u64);
+            if more == 0 {
+                if !read.is_multiple_of(self.size as u64) {
+                    return Err(Error::Uneven {
+                        path: input.name().to_owned(),
+                        bytes: *read,
+                        size: self.size,
+                    });
+                }
+                self.inputs.close();
+            }
+        }
+        Ok(filled)
     }
 }

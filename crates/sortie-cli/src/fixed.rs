@@ -1,21 +1,18 @@
 //! `sortie sort --record-size`: sorts records of one length by some of their bytes.
 
-mod records;
-
-use std::io::Read;
 use std::path::Path;
 
 use sortie_files::compression::Compression;
+use sortie_files::formats::{RecordFeed, Records};
 use sortie_files::memory::{filled, window};
-use sortie_files::{Error, Input, Inputs, Items, Ledger, Task, quote, sort_items};
+use sortie_files::{Input, Items, Task, quote, sort_items};
 
 use crate::cli::{Check, FixedJob};
 use crate::failure::Failure;
 use crate::{explain, inputs, memory, stats, threads};
-use records::Records;
 
-/// The number of bytes to read between updates of the progress bar.
-const PIECE: u64 = 4 << 20;
+/// The bytes of records that are checked at a time.
+const CHECKED: usize = 4 << 20;
 
 /// Sorts or checks records as the command line says.
 pub fn run(args: &FixedJob) -> Result<(), Failure> {
@@ -43,7 +40,7 @@ pub fn run(args: &FixedJob) -> Result<(), Failure> {
         return explain::print(&format!("{records_at_a_time} at a time{parts}"), &records.plan(count)?);
     }
     let name = inputs[0].name().to_owned();
-    let mut feed = Feed { inputs: Inputs::new(inputs), size: size.get(), ledger: &ledger };
+    let mut feed = RecordFeed::new(inputs, size.get(), &ledger);
     match args.sources.check {
         Some(how) => check(&records, &mut feed, &name, how)?,
         None => {
@@ -58,10 +55,10 @@ pub fn run(args: &FixedJob) -> Result<(), Failure> {
 }
 
 /// Fails with the first record that is out of order.
-fn check(records: &Records, feed: &mut Feed<'_>, input: &Path, how: Check) -> Result<(), Failure> {
+fn check(records: &Records, feed: &mut RecordFeed<'_>, input: &Path, how: Check) -> Result<(), Failure> {
     let size = records.size;
     // The last record of the stretch before, and the records that follow it.
-    let mut stretch = filled((1 + (PIECE as usize).div_ceil(size)) * size, 0)?;
+    let mut stretch = filled((1 + CHECKED.div_ceil(size)) * size, 0)?;
     let (mut held, mut passed) = (0, 0);
     loop {
         let filled = held + feed.fill(&mut stretch[held..])?;
@@ -84,45 +81,5 @@ fn check(records: &Records, feed: &mut Feed<'_>, input: &Path, how: Check) -> Re
         stretch.copy_within(filled - size.., 0);
         passed += (filled / size - 1) as u64;
         held = size;
-    }
-}
-
-/// The inputs as one stream of whole records.
-struct Feed<'a> {
-    /// Each with the number of its bytes that were read.
-    inputs: Inputs<(Box<dyn Read + Send>, u64)>,
-    size: usize,
-    ledger: &'a Ledger,
-}
-
-impl Feed<'_> {
-    /// Fills `bytes` with whole records, and returns the number of bytes filled. It is smaller only at the end of the input.
-    fn fill(&mut self, bytes: &mut [u8]) -> Result<usize, Error> {
-        let room = bytes.len() - bytes.len() % self.size;
-        let mut filled = 0;
-        while filled < room {
-            let open = |input: &Input| Ok((input.read_raw()?, 0));
-            let Some((input, (content, read))) = self.inputs.current(open)? else { break };
-            let piece = &mut bytes[filled..room.min(filled + PIECE as usize)];
-            let more = match content.read(piece) {
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                more => more.map_err(Error::file("read", input.name()))?,
-            };
-            filled += more;
-            *read += more as u64;
-            self.ledger.progress.advance(more as u64);
-            if more == 0 {
-                if !read.is_multiple_of(self.size as u64) {
-                    return Err(Error::invalid(format!(
-                        "{}: {read} bytes are not a multiple of {}, the size of a record; the file is cut short, or \
-                         --record-size is wrong",
-                        quote::name(input.name()),
-                        self.size
-                    )));
-                }
-                self.inputs.close();
-            }
-        }
-        Ok(filled)
     }
 }
