@@ -2,9 +2,11 @@
 
 use std::time::Instant;
 
-use crate::items::Fill;
 use crate::memory::prefer_large_pages;
 use crate::{Error, Ledger};
+
+/// Fills a buffer with whole items, and returns the number of bytes filled. It is smaller only at the end of the input.
+pub type Fill<'a> = &'a mut (dyn FnMut(&mut [u8]) -> Result<usize, Error> + Send);
 
 /// Items of one width, in memory that is aligned for any number type.
 #[derive(Default)]

@@ -1,10 +1,7 @@
 //! What a format says of itself: how its items are read, sorted and merged.
 
-use crate::Error;
 use crate::run::Part;
-
-/// Receives sorted data in order.
-pub type Sink<'a> = &'a mut (dyn FnMut(&[u8]) -> Result<(), Error> + Send);
+use crate::{Error, Sink};
 
 /// The parts of a sort that differ between formats: how items are read, sorted and merged.
 pub trait Format: Sync {

@@ -8,8 +8,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::Error;
-use crate::format::Sink;
 use crate::memory::{append, append_line, room};
+use crate::sink::Sink;
 
 /// The approximate number of bytes in a block. One thread gathers one block of a window at a time.
 const BLOCK: usize = 128 << 10;

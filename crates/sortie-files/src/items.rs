@@ -8,12 +8,13 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::time::Instant;
 
-use crate::buffer::Buffer;
-use crate::format::{Format, Share, Sink, Sorted};
+use crate::buffer::{Buffer, Fill};
+use crate::format::{Format, Share, Sorted};
 use crate::merge::windows::{Cut, Window, Windows};
 use crate::pipeline::Task;
 use crate::relay::relay;
 use crate::run::Part;
+use crate::sink::Sink;
 use crate::{Error, Ledger};
 
 /// Items of one width, and how they are sorted in memory.
@@ -44,9 +45,6 @@ pub trait Items: Sync {
     /// Compares two items.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 }
-
-/// Fills a buffer with whole items, and returns the number of bytes filled. It is smaller only at the end of the input.
-pub type Fill<'a> = &'a mut (dyn FnMut(&mut [u8]) -> Result<usize, Error> + Send);
 
 /// Sorts all items that `fill` reads into `sink`. `size` is their number of bytes, if it is known.
 pub fn sort_items(

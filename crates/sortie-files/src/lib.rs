@@ -59,13 +59,15 @@ pub mod quote;
 pub mod relay;
 pub mod run;
 pub mod shortage;
+mod sink;
 pub mod threads;
 
 pub use error::{Damaged, Error};
-pub use format::{Format, Share, Sink, Sorted};
+pub use format::{Format, Share, Sorted};
 pub use gather::{Gather, Item, Keyed};
 pub use input::{Input, Inputs, PARALLEL_FROM, binary};
 pub use items::{Items, sort_items};
 pub use ledger::{Ledger, Progress};
 pub use pipeline::{Task, Temporary};
 pub use publish::Output;
+pub use sink::Sink;

@@ -14,9 +14,10 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crate::compression::Compression;
-use crate::format::{Format, Share, Sink, Sorted};
+use crate::format::{Format, Share, Sorted};
 use crate::relay::{relay, runners, runners_of_several};
 use crate::run::{Merge, Parts, RunFolder};
+use crate::sink::Sink;
 use crate::{Error, Ledger, Output};
 
 /// Where temporary files go, and how runs are merged.

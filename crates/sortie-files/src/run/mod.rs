@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FallocateFlags, fallocate};
 
-use crate::format::Sink;
+use crate::sink::Sink;
 use crate::{Damaged, Error, Temporary, shortage};
 pub use pages::Pages;
 pub(crate) use parts::Merge;

@@ -7,7 +7,7 @@ use std::{fmt, fs};
 use rustix::process::{Resource, getrlimit};
 
 use super::{Content, Pages, Run, RunFolder};
-use crate::format::Sink;
+use crate::sink::Sink;
 use crate::{Error, Input, Ledger};
 
 /// The maximum number of parts that are open at a time, if the process may open as many files.
