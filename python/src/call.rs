@@ -76,6 +76,11 @@ pub fn caught_attached<R>(work: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
 pub struct Threads(Option<Arc<ThreadPool>>);
 
 impl Threads {
+    /// Their number.
+    pub fn count(&self) -> usize {
+        self.0.as_ref().map_or(1, |pool| pool.current_num_threads())
+    }
+
     /// Runs `work` by these threads.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.0 {

@@ -28,6 +28,28 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<sortie_files::Error> for Failure {
+    fn from(error: sortie_files::Error) -> Failure {
+        use sortie_files::Error;
+        match error {
+            Error::File { path, source, .. } => Failure::File(source, path),
+            Error::Memory(bytes) => Failure::Memory(bytes as usize),
+            Error::Sort(error) => Failure::Sort(error),
+            other => Failure::Raised(PyValueError::new_err(other.to_string())),
+        }
+    }
+}
+
+impl From<Failure> for sortie_files::Error {
+    fn from(failure: Failure) -> sortie_files::Error {
+        match failure {
+            Failure::Sort(error) => error.into(),
+            Failure::Memory(bytes) => sortie_files::Error::Memory(bytes as u64),
+            other => sortie_files::Error::invalid(PyErr::from(other).to_string()),
+        }
+    }
+}
+
 impl From<ArrowError> for Failure {
     fn from(error: ArrowError) -> Failure {
         Failure::Arrow(error)

@@ -1,15 +1,12 @@
 //! Why the program failed: a one-line message and an exit status.
 
+use std::fmt::{self, Display};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sortie::Bound;
-
-use crate::quote;
-use crate::shortage::{self, at_least, at_most};
-
-/// Advice for when memory is short.
-const IN_PARTS: &str = "allow more, or lower -S, so that more goes to temporary files";
+use sortie_files::shortage::{at_least, at_most};
+use sortie_files::{Error, quote};
 
 /// The reason why the program ends early.
 #[derive(Debug, thiserror::Error)]
@@ -24,59 +21,44 @@ pub enum Failure {
     #[error("not all of the input was used")]
     Partial,
 
-    /// A file could not be read, written, created or moved: `cannot read: PATH: No such file or directory`.
-    #[error("cannot {doing}: {}: {}", quote::name(.path), file_reason(.source))]
-    File {
-        /// The failed action, after "cannot": `read`, `write`, `create a temporary file in`.
-        doing: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
-
-    /// Overwriting a file in place failed after a part of it was written.
-    #[error(
-        "cannot write: {}: {}; part of it is overwritten, and the complete result is in {}",
-        quote::name(.path), reason(.source), quote::name(.complete)
-    )]
-    Overwriting { path: PathBuf, source: io::Error, complete: PathBuf },
-
-    /// The command line or the input is not valid. The message says what is wrong, where, and what to do.
-    #[error("{0}")]
-    Message(String),
-
     /// An unknown word for `--sort` or `--check`, for which GNU sort has its own exit status.
     #[error("{0}")]
     Word(String),
 
-    /// The system refused to allocate this many bytes.
-    #[error("{}", shortage::refused("sorting", *.0, IN_PARTS))]
-    Memory(u64),
-
-    /// An error from the library `sortie`.
-    #[error(transparent)]
-    Sort(sortie::Error),
+    /// A file, the input or the command line is not as it should be, or memory or threads are short.
+    #[error("{}", Told(.0))]
+    Files(Error),
 
     /// A GPU failed, or cannot be used.
     #[error(transparent)]
     Device(#[from] sortie_device::Error),
 }
 
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        match error {
+            Error::Sort(sortie::Error::Memory { bound: Bound::Limit, needed, available, .. }) => {
+                Failure::new(format!(
+                    "sorting needs {} of memory in addition to the data, but --buffer-size leaves {}; raise it",
+                    at_least(needed),
+                    at_most(available)
+                ))
+            }
+            Error::Sort(sortie::Error::Memory { bound: Bound::Device, needed, available, hint }) => {
+                Failure::new(format!(
+                    "sorting needs {} of GPU memory, but {} are free; {hint}",
+                    at_least(needed),
+                    at_most(available)
+                ))
+            }
+            other => Failure::Files(other),
+        }
+    }
+}
+
 impl From<sortie::Error> for Failure {
     fn from(error: sortie::Error) -> Failure {
-        match error {
-            sortie::Error::Memory { bound: Bound::Host, needed, .. } => Failure::Memory(needed),
-            sortie::Error::Memory { bound: Bound::Limit, needed, available, .. } => Failure::new(format!(
-                "sorting needs {} of memory in addition to the data, but --buffer-size leaves {}; raise it",
-                at_least(needed),
-                at_most(available)
-            )),
-            sortie::Error::Memory { bound: Bound::Device, needed, available, hint } => Failure::new(format!(
-                "sorting needs {} of GPU memory, but {} are free; {hint}",
-                at_least(needed),
-                at_most(available)
-            )),
-            other => Failure::Sort(other),
-        }
+        Error::from(error).into()
     }
 }
 
@@ -90,7 +72,7 @@ impl From<sortie_index::Error> for Failure {
                 "no documents were found; the existing index is kept: {}",
                 quote::name(&path)
             )),
-            Error::Memory { bytes } => Failure::Memory(bytes),
+            Error::Memory { bytes } => sortie_files::Error::Memory(bytes).into(),
             Error::Sort(error) => error.into(),
             // The message may contain a file name with any characters.
             other => Failure::new(other.to_string().replace(char::is_control, "?")),
@@ -101,25 +83,22 @@ impl From<sortie_index::Error> for Failure {
 impl Failure {
     /// A failure with the given message.
     pub fn new(message: impl Into<String>) -> Failure {
-        Failure::Message(message.into())
+        Failure::Files(Error::invalid(message))
     }
 
     /// For `map_err`: the action `doing` (after "cannot") failed on `path`.
     pub fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Failure {
-        move |source| Failure::File { doing, path: path.to_owned(), source }
+        move |source| Failure::Files(Error::file(doing, path)(source))
     }
 
     /// Whether the reader of the output has closed the pipe.
     pub fn is_closed_pipe(&self) -> bool {
-        matches!(self, Failure::File { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+        matches!(self, Failure::Files(Error::File { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe)
     }
 
     /// For `map_err`: `count` threads could not be started.
     pub fn threads<E: ToString>(count: usize) -> impl FnOnce(E) -> Failure {
-        move |error| {
-            let (reason, s) = (reason(&error), if count == 1 { "" } else { "s" });
-            Failure::new(format!("cannot start {count} more thread{s}: {reason}; lower --parallel"))
-        }
+        move |error| Failure::Files(Error::threads(count)(error))
     }
 
     /// The exit status of the program.
@@ -141,19 +120,25 @@ impl Failure {
     }
 }
 
-/// Why an operation on a file failed.
-fn file_reason(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::OutOfMemory => format!("{}, but {}; {IN_PARTS}", reason(error), shortage::limit()),
-        _ => reason(error),
-    }
-}
+/// An error with the options of the program in its advice.
+struct Told<'a>(&'a Error);
 
-/// The system's message for an error, without Rust's ` (os error N)`.
-fn reason(error: &impl ToString) -> String {
-    let text = error.to_string();
-    match text.find(" (os error") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
+impl Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let advice = match self.0 {
+            error if error.is_for_lack_of_memory() => {
+                "allow more, or lower -S, so that more goes to temporary files"
+            }
+            error if error.is_damage() => "check the disk, or choose another folder with -T",
+            Error::Compressed { by, .. } => &format!("decompress it first: {by} | sortie ..."),
+            Error::Unwritten { .. } => {
+                "end its name in .gz, .bgz, .zst, .xz, .bz2 or .lz4, or give --compress=none"
+            }
+            Error::NotText { .. } => "--text sorts its bytes all the same",
+            Error::Uneven { .. } => "the file is cut short, or --record-size is wrong",
+            Error::Threads { .. } => "lower --parallel",
+            other => return other.fmt(f),
+        };
+        write!(f, "{}; {advice}", self.0.what())
     }
 }

@@ -3,26 +3,19 @@
 
 mod allocator;
 mod arrays;
-mod binary;
 mod cli;
-mod compression;
 mod devices;
 mod doctor;
 mod explain;
-mod external;
 mod failure;
 mod fixed;
 mod index;
-mod limits;
+mod inputs;
 mod man;
 mod memory;
 mod order;
-mod output;
-mod peek;
 mod progress;
-mod quote;
 mod records;
-mod shortage;
 mod sort;
 mod spectra;
 mod stats;
@@ -34,9 +27,10 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use sortie_files::{Output, quote};
+
 use cli::{Command, Job, OtherCommand};
 use failure::Failure;
-use output::Output;
 use streams::StandardError;
 
 // Links the unwinder statically if `build.rs` has found it. Loading libgcc_s.so takes a tenth of the time of a small
@@ -107,7 +101,7 @@ fn run_other(command: OtherCommand) -> Result<(), Failure> {
 fn print(text: &[u8]) -> Result<(), Failure> {
     let mut output = Output::stdout()?;
     output.write(text)?;
-    output.finish()
+    Ok(output.finish()?)
 }
 
 /// Writes `sortie: <line>` to standard error. Returns whether that succeeded.

@@ -2,11 +2,10 @@
 
 use clap::Command;
 use clap_mangen::Man;
+use sortie_files::{Output, quote};
 
 use crate::cli::{ManArgs, program};
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::quote;
 
 /// Prints one page, or writes all of them to a folder.
 pub fn run(args: &ManArgs) -> Result<(), Failure> {

@@ -7,8 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::threads;
+use sortie_files::threads::ensure_room;
 
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -38,24 +37,9 @@ impl Progress {
             }
         };
         // If the thread cannot be started, no bar is shown.
-        let started = threads::ensure_room(1).and_then(|()| thread::Builder::new().spawn(show));
+        let started = ensure_room(1).and_then(|()| thread::Builder::new().spawn(show));
         let wait = started.ok().map(|thread| (wait, thread));
         Progress { bar: Some(bar), wait }
-    }
-
-    /// Begins a phase of the given number of bytes, 0 if the number is not known.
-    pub fn stage(&self, name: &'static str, bytes: u64) {
-        let Some(bar) = &self.bar else { return };
-        let template = if bytes > 0 {
-            "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left"
-        } else {
-            "{spinner} {msg} {bytes} {bytes_per_sec}"
-        };
-        bar.set_style(ProgressStyle::with_template(template).expect("a valid template"));
-        bar.set_message(name);
-        bar.set_length(bytes);
-        // Resets the rate too.
-        bar.reset();
     }
 
     /// Runs `print` while the bar is hidden, so that both can write to the terminal.
@@ -75,9 +59,24 @@ impl Progress {
             }
         }
     }
+}
 
-    /// Advances the bar by this many bytes.
-    pub fn advance(&self, bytes: u64) {
+impl sortie_files::Progress for Progress {
+    fn stage(&self, name: &'static str, bytes: u64) {
+        let Some(bar) = &self.bar else { return };
+        let template = if bytes > 0 {
+            "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left"
+        } else {
+            "{spinner} {msg} {bytes} {bytes_per_sec}"
+        };
+        bar.set_style(ProgressStyle::with_template(template).expect("a valid template"));
+        bar.set_message(name);
+        bar.set_length(bytes);
+        // Resets the rate too.
+        bar.reset();
+    }
+
+    fn advance(&self, bytes: u64) {
         if let Some(bar) = &self.bar {
             bar.inc(bytes);
         }

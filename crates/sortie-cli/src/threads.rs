@@ -1,73 +1,30 @@
-//! How many threads to use for a sort, and their start.
+//! The thread pools of the program.
 
 use std::num::NonZeroUsize;
-use std::thread::{self, Scope, ScopedJoinHandle};
-use std::{io, ptr};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
-
-use crate::failure::Failure;
-
-/// The address space that a thread takes at its start: the stack that std gives it, and more than its second stack, for signals.
-const STACK: usize = (2 << 20) + (256 << 10);
-
-/// Starting and joining a thread takes longer than sorting this many bytes.
-const BYTES_A_THREAD: u64 = 512 << 10;
-
-/// The number of threads to use: as many as `asked` says, or one for each core, but no more than `bytes` of input
-/// keep busy, if that size is known.
-pub fn of_use(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> usize {
-    let busy = bytes.map_or(usize::MAX, |bytes| (bytes / BYTES_A_THREAD) as usize + 1);
-    // To count the cores, std reads files about control groups, which takes as long as a small sort.
-    if busy == 1 {
-        return 1;
-    }
-    let asked = asked.or_else(|| thread::available_parallelism().ok());
-    asked.map_or(1, NonZeroUsize::get).min(busy)
-}
+use sortie_files::Error;
+use sortie_files::threads::{ensure_room, of_use};
 
 /// Starts the global thread pool with [`of_use`] threads.
-pub fn start(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> Result<(), Failure> {
+pub fn start(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> Result<(), Error> {
     let threads = of_use(asked, bytes);
-    ensure_room(threads).map_err(Failure::threads(threads))?;
-    ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(Failure::threads(threads))
+    ensure_room(threads).map_err(Error::threads(threads))?;
+    ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(Error::threads(threads))
 }
 
 /// Like [`start`], but if one thread is enough, the calling thread is the pool. That thread must then never wait for
 /// another thread that itself waits for work done in the pool.
-pub fn start_with_this(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> Result<(), Failure> {
+pub fn start_with_this(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> Result<(), Error> {
     if of_use(asked, bytes) > 1 {
         return start(asked, bytes);
     }
-    ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global().map_err(Failure::threads(1))
+    ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global().map_err(Error::threads(1))
 }
 
 /// A thread pool with [`of_use`] threads.
-pub fn pool(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> Result<ThreadPool, Failure> {
+pub fn pool(asked: Option<NonZeroUsize>, bytes: Option<u64>) -> Result<ThreadPool, Error> {
     let threads = of_use(asked, bytes);
-    ensure_room(threads).map_err(Failure::threads(threads))?;
-    ThreadPoolBuilder::new().num_threads(threads).build().map_err(Failure::threads(threads))
-}
-
-/// Starts a thread in a scope.
-///
-/// # Errors
-/// Those of std, and of [`ensure_room`].
-pub fn spawn<'scope, T: Send + 'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    work: impl FnOnce() -> T + Send + 'scope,
-) -> io::Result<ScopedJoinHandle<'scope, T>> {
-    ensure_room(1)?;
-    thread::Builder::new().spawn_scoped(scope, work)
-}
-
-/// Fails if memory is too short to start this many threads.
-///
-/// std aborts the process if a thread gets its own stack, but not a second one, on which it handles signals.
-pub fn ensure_room(threads: usize) -> io::Result<()> {
-    let (bytes, access) = (threads * STACK, ProtFlags::READ | ProtFlags::WRITE);
-    // SAFETY: this makes a mapping of its own and removes it, and nothing uses it in between.
-    unsafe { munmap(mmap_anonymous(ptr::null_mut(), bytes, access, MapFlags::PRIVATE)?, bytes)? };
-    Ok(())
+    ensure_room(threads).map_err(Error::threads(threads))?;
+    ThreadPoolBuilder::new().num_threads(threads).build().map_err(Error::threads(threads))
 }

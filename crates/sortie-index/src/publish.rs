@@ -3,14 +3,12 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{
-    AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags, flock, linkat, openat, renameat_with,
-};
+use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
 use rustix::io::Errno;
+use sortie_files::publish::{link, unnamed};
 
 use crate::error::{Error, room};
 use crate::format::{Counts, FILES, HEADER, Header, Seal};
@@ -272,14 +270,9 @@ const BUFFER: usize = 256 << 10;
 
 impl Sealed {
     fn new(folder: &Path, path: &Path) -> Result<Sealed, Error> {
-        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
-        let file = match openat(CWD, folder, flags, Mode::from(0o666)) {
-            Ok(file) => file.into(),
-            // Not every file system has unnamed files. Any other problem appears again here.
-            Err(_) => {
-                tempfile::tempfile_in(folder).map_err(Error::file("create a temporary file in", folder))?
-            }
-        };
+        // Not every file system has unnamed files that can be named. Any other problem appears again in the second.
+        let file = unnamed(folder, 0o666).map_or_else(|| tempfile::tempfile_in(folder), Ok);
+        let file = file.map_err(Error::file("create a temporary file in", folder))?;
         let (held, hasher) = (room(BUFFER)?, crc32fast::Hasher::new());
         Ok(Sealed { file, path: path.to_owned(), held, hasher, bytes: 0 })
     }
@@ -355,8 +348,7 @@ impl io::Read for Written<'_> {
 
 /// Gives an unnamed file a name. If it cannot get one, its content is copied to a new file.
 fn give_name(file: &mut File, path: &Path) -> io::Result<()> {
-    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
-    if linkat(CWD, &own, CWD, path, AtFlags::SYMLINK_FOLLOW).is_ok() {
+    if link(file, path).is_ok() {
         return Ok(());
     }
     io::Seek::rewind(file)?;

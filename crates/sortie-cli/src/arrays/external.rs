@@ -5,16 +5,17 @@ use std::cmp::Ordering;
 use bytemuck::Pod;
 use sortie::dynamic::{self, Dtype};
 use sortie::{Engine, Order, Sorter};
+use sortie_files::memory::{filled, room};
+use sortie_files::threads::of_use;
+use sortie_files::{Error, Items, Ledger, Sink, Temporary, sort_items};
 use sortie_formats::{Endian, raw};
 
 use super::element::{self, of_width};
 use super::file::{ArrayFile, ArrayStretches, Format};
 use super::{ArraySort, Cut, Lanes};
-use crate::cli::{ArrayJob, Temporary};
-use crate::external::{self, Items, Sink, sort_items};
+use crate::cli::ArrayJob;
 use crate::failure::Failure;
-use crate::stats::Ledger;
-use crate::{memory, threads};
+use crate::{memory, stats, threads};
 
 /// The number of bytes to convert at a time while reading, and to write between updates of the progress bar.
 const PIECE: usize = 1 << 20;
@@ -36,8 +37,7 @@ impl<'a> Task<'a> {
             (Cut::Axis(Lanes { len, columns: 1 }), Format::Npy(header)) => *len == header.count(),
             _ => false,
         };
-        let budget =
-            memory::budget(asked.resources.buffer_size, array.size(), || threads::of_use(job.threads, None));
+        let budget = memory::budget(asked.resources.buffer_size, array.size(), || of_use(job.threads, None));
         // In memory, an argsort needs the indices and its scratch memory in addition to the elements.
         let in_memory = |bytes: u64| match job.argsort {
             true => 2 * bytes + bytes / array.format.kind().width() as u64 * 12,
@@ -60,11 +60,11 @@ impl<'a> Task<'a> {
         threads::start(job.threads, array.size())?;
         let run = of_width!(array.format.kind(), Self::run_as);
         run(&self, &job, array)?;
-        job.ledger.close(job.stats)
+        stats::close(job.ledger, job.stats)
     }
 
-    fn run_as<W: Pod + Send>(&self, job: &ArraySort<'_>, array: ArrayFile) -> Result<(), Failure> {
-        let task = external::Task::new(self.temporary, self.budget, &job.ledger);
+    fn run_as<W: Pod + Send>(&self, job: &ArraySort<'_>, array: ArrayFile) -> Result<(), Error> {
+        let task = sortie_files::Task::new(self.temporary, self.budget, &job.ledger);
         let (path, compression) = job.output;
         task.publish(path, compression, |sink| match job.argsort {
             true => argsort::<W>(job, array, &task, sink),
@@ -76,9 +76,9 @@ impl<'a> Task<'a> {
 fn sort<W: Pod + Send>(
     job: &ArraySort<'_>,
     array: ArrayFile,
-    task: &external::Task<'_>,
+    task: &sortie_files::Task<'_>,
     sink: Sink<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let (mut stretches, format) = array.stretches()?;
     let bytes = stretches.bytes();
     let elements = Elements { dtype: element::dtype(format.kind()), order: order(job), engine: job.engine };
@@ -98,7 +98,7 @@ fn sort<W: Pod + Send>(
         if format.endian() == Endian::NATIVE && !rotates {
             return sink(stored);
         }
-        let mut elements: Vec<W> = memory::room(stored.len() / size_of::<W>())?;
+        let mut elements: Vec<W> = room(stored.len() / size_of::<W>())?;
         elements.extend(stored.chunks_exact(size_of::<W>()).map(bytemuck::pod_read_unaligned::<W>));
         if rotates {
             element::rotate(&mut elements, 1);
@@ -111,12 +111,12 @@ fn sort<W: Pod + Send>(
 fn argsort<W: Pod + Send>(
     job: &ArraySort<'_>,
     array: ArrayFile,
-    task: &external::Task<'_>,
+    task: &sortie_files::Task<'_>,
     sink: Sink<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let (stretches, format) = array.stretches()?;
     if job.engine.has_gpu() {
-        return Err(Failure::new(
+        return Err(Error::invalid(
             "--argsort cannot use a GPU if the array does not fit in -S; remove --engine, or raise -S",
         ));
     }
@@ -129,7 +129,7 @@ fn argsort<W: Pod + Send>(
     let keys = Elements { dtype: Dtype::U128, order: Order::default(), engine: job.engine };
     sink(&format.of_places().header())?;
     sort_items(&keys, task, &mut |items| places.next(items, &job.ledger), bytes, &mut |placed| {
-        let mut places: Vec<u64> = memory::room(placed.len() / size_of::<u128>())?;
+        let mut places: Vec<u64> = room(placed.len() / size_of::<u128>())?;
         let items = placed.chunks_exact(size_of::<u128>());
         places.extend(items.map(|item| bytemuck::pod_read_unaligned::<u128>(item) as u64));
         sink(bytemuck::cast_slice(&places))
@@ -158,13 +158,13 @@ impl Items for Elements {
         self.dtype.width().div_ceil(SCRATCH as usize)
     }
 
-    fn sort(&self, items: &mut [u8], ledger: &Ledger) -> Result<(), Failure> {
+    fn sort(&self, items: &mut [u8], ledger: &Ledger) -> Result<(), Error> {
         let sorter = Sorter::builder().engine(self.engine).descending(self.order.descending).build()?;
         ledger.absorb(dynamic::sort(&sorter, self.dtype, items)?);
         Ok(())
     }
 
-    fn write(&self, items: &[u8], (): &(), _: &mut Vec<u8>, sink: Sink<'_>) -> Result<(), Failure> {
+    fn write(&self, items: &[u8], (): &(), _: &mut Vec<u8>, sink: Sink<'_>) -> Result<(), Error> {
         items.chunks(PIECE).try_for_each(sink)
     }
 
@@ -197,14 +197,14 @@ struct Adapted {
 }
 
 impl<W: Pod> Places<W> {
-    fn new(stretches: ArrayStretches, dtype: Dtype, order: Order, adapted: Adapted) -> Result<Self, Failure> {
+    fn new(stretches: ArrayStretches, dtype: Dtype, order: Order, adapted: Adapted) -> Result<Self, Error> {
         let at_once = PIECE / (size_of::<W>() + size_of::<u64>());
-        let (read, codes) = (memory::filled(at_once, W::zeroed())?, memory::filled(at_once, 0)?);
+        let (read, codes) = (filled(at_once, W::zeroed())?, filled(at_once, 0)?);
         Ok(Places { stretches, dtype, order, adapted, place: 0, read, codes })
     }
 
     /// Fills `items` with the next ones, and returns the number of bytes filled. It is smaller only at the end.
-    fn next(&mut self, items: &mut [u8], ledger: &Ledger) -> Result<usize, Failure> {
+    fn next(&mut self, items: &mut [u8], ledger: &Ledger) -> Result<usize, Error> {
         let mut filled = 0;
         for items in items.chunks_mut(self.read.len() * size_of::<u128>()) {
             let room = items.len() / size_of::<u128>();

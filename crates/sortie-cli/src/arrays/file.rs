@@ -5,15 +5,14 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use bytemuck::Pod;
+use sortie_files::compression::Source;
+use sortie_files::{Error, Output, compression, peek, quote, shortage};
 use sortie_formats::npy::{self, Header};
 use sortie_formats::raw::{self, Input, Note};
-use sortie_formats::{Dtype, Endian, Error, Kind, Stretches};
+use sortie_formats::{Dtype, Endian, Kind, Stretches};
 
-use crate::compression::Source;
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::{compression, peek, quote, shortage};
-
+/// Advice for when memory is short.
+pub const IN_PARTS: &str = "allow more, or sort the array in parts";
 /// The number of bytes to write between updates of the progress bar.
 const PIECE: usize = 8 << 20;
 
@@ -34,10 +33,10 @@ pub enum Format {
 impl ArrayFile {
     /// Opens `path`, or standard input for `-`. Reads the header if the content is `.npy`, whatever the file's
     /// name.
-    pub fn open(path: &Path, element: Option<Kind>) -> Result<ArrayFile, Failure> {
+    pub fn open(path: &Path, element: Option<Kind>) -> Result<ArrayFile, Error> {
         let (source, first) = open_source(path, element.is_some())?;
         if element.is_some() && (is_npy(path) || npy::begins(&first)) {
-            return Err(Failure::new(format!(
+            return Err(Error::invalid(format!(
                 "{}: a .npy file states its own type; remove --type",
                 quote::name(shown(path))
             )));
@@ -46,7 +45,7 @@ impl ArrayFile {
     }
 
     /// Opens `path`, whose elements are of kind `element` unless it is a `.npy` file.
-    fn open_or(path: &Path, element: Kind) -> Result<ArrayFile, Failure> {
+    fn open_or(path: &Path, element: Kind) -> Result<ArrayFile, Error> {
         let (source, first) = open_source(path, true)?;
         let is_npy = is_npy(path) || npy::begins(&first);
         ArrayFile::with(source, &first, path, (!is_npy).then_some(element))
@@ -54,19 +53,19 @@ impl ArrayFile {
 
     /// The array in `source`, which begins with the bytes `first`. The header of a `.npy` file gives the type
     /// of the elements, else `element` does.
-    fn with(source: Source, first: &[u8], path: &Path, element: Option<Kind>) -> Result<ArrayFile, Failure> {
+    fn with(source: Source, first: &[u8], path: &Path, element: Option<Kind>) -> Result<ArrayFile, Error> {
         let name = shown(path);
         if element.is_none() && !npy::begins(first) {
             compression::refuse(first, name)?;
             if !is_npy(path) {
-                return Err(Failure::new(format!(
+                return Err(Error::invalid(format!(
                     "{}: --type is missing; only a .npy file states its own type",
                     quote::name(name)
                 )));
             }
         }
         let mut input = match source {
-            Source::File(file) => Input::new(file).map_err(Failure::file("read", name))?,
+            Source::File(file) => Input::new(file).map_err(Error::file("read", name))?,
             stream => Input::stream(stream.into_reader()),
         };
         let format = match element {
@@ -82,7 +81,7 @@ impl ArrayFile {
     }
 
     /// A reader of the elements in stretches, and their format.
-    pub fn stretches(self) -> Result<(ArrayStretches, Format), Failure> {
+    pub fn stretches(self) -> Result<(ArrayStretches, Format), Error> {
         let stretches = match &self.format {
             Format::Raw(kind) => Stretches::raw(self.input, *kind),
             Format::Npy(header) => Stretches::npy(self.input, header),
@@ -92,7 +91,7 @@ impl ArrayFile {
     }
 
     /// Reads all elements. `T` must be as wide as the elements of the format's kind.
-    pub fn read<T: Pod>(&mut self, note: Note<'_>) -> Result<Vec<T>, Failure> {
+    pub fn read<T: Pod>(&mut self, note: Note<'_>) -> Result<Vec<T>, Error> {
         let elements = match &self.format {
             Format::Raw(kind) => raw::read(&mut self.input, *kind, note),
             Format::Npy(header) => npy::read_data(&mut self.input, header, note),
@@ -115,7 +114,7 @@ impl ArrayStretches {
 
     /// Fills `elements` with the next ones, and returns their number. It is smaller than `elements.len()` only
     /// at the end.
-    pub fn next<T: Pod>(&mut self, elements: &mut [T], note: Note<'_>) -> Result<usize, Failure> {
+    pub fn next<T: Pod>(&mut self, elements: &mut [T], note: Note<'_>) -> Result<usize, Error> {
         self.stretches.next(elements, note).map_err(|e| failure(&self.path, e))
     }
 }
@@ -161,7 +160,7 @@ impl Format {
         elements: &mut [T],
         output: &mut Output,
         note: Note<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         raw::reorder(elements, self.endian());
         output.write(&self.header())?;
         bytemuck::cast_slice(elements).chunks(PIECE).try_for_each(|piece| {
@@ -174,7 +173,7 @@ impl Format {
 
 /// Reads offsets: raw `u64`, or integers of any type in a `.npy` file. An offset may not be smaller than the one
 /// before.
-pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
+pub fn offsets(path: &Path) -> Result<Vec<usize>, Error> {
     let mut file = ArrayFile::open_or(path, Kind::U64)?;
     let offsets = match file.format.kind() {
         Kind::U8 => places::<u8>(&mut file),
@@ -186,7 +185,7 @@ pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
         Kind::I32 => places::<i32>(&mut file),
         Kind::I64 => places::<i64>(&mut file),
         Kind::Bool | Kind::F16 | Kind::F32 | Kind::F64 | Kind::DateTime | Kind::TimeDelta => {
-            Err(Failure::new(format!(
+            Err(Error::invalid(format!(
                 "{}: offsets must be whole numbers, but these are {}",
                 quote::name(path),
                 file.format.kind()
@@ -194,7 +193,7 @@ pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
         }
     }?;
     match offsets.windows(2).position(|pair| pair[0] > pair[1]) {
-        Some(i) => Err(Failure::new(format!(
+        Some(i) => Err(Error::invalid(format!(
             "{}: offsets decrease: {} at {i}, then {}",
             quote::name(path),
             offsets[i],
@@ -204,11 +203,11 @@ pub fn offsets(path: &Path) -> Result<Vec<usize>, Failure> {
     }
 }
 
-fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &mut ArrayFile) -> Result<Vec<usize>, Failure> {
+fn places<T: Pod + TryInto<usize> + std::fmt::Display>(file: &mut ArrayFile) -> Result<Vec<usize>, Error> {
     let numbers: Vec<T> = file.read(&|_| {})?;
     let place = |(i, &number): (usize, &T)| {
         number.try_into().map_err(|_| {
-            Failure::new(format!(
+            Error::invalid(format!(
                 "{}: offset {i} is {number}, which is not a position in an array",
                 quote::name(&file.path)
             ))
@@ -230,19 +229,19 @@ pub fn holds_npy(path: &Path) -> bool {
 
 /// Opens `path`, and returns enough of its first bytes to recognise a `.npy` file. `may_be_raw` says whether it may be
 /// an array without a header.
-fn open_source(path: &Path, may_be_raw: bool) -> Result<(Source, Vec<u8>), Failure> {
+fn open_source(path: &Path, may_be_raw: bool) -> Result<(Source, Vec<u8>), Error> {
     let (name, file) = (shown(path), open(path)?);
     let mut source = if may_be_raw { Source::open_raw(file, name)? } else { Source::open(file, name)? };
-    let first = source.first(npy::SIGNATURE).map_err(Failure::file("read", name))?;
+    let first = source.first(npy::SIGNATURE).map_err(Error::file("read", name))?;
     Ok((source, first))
 }
 
-fn open(path: &Path) -> Result<File, Failure> {
+fn open(path: &Path) -> Result<File, Error> {
     match path.as_os_str() == "-" {
         true => std::io::stdin().as_fd().try_clone_to_owned().map(File::from),
         false => File::open(path),
     }
-    .map_err(Failure::file("read", shown(path)))
+    .map_err(Error::file("read", shown(path)))
 }
 
 /// The name for messages.
@@ -254,13 +253,13 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "npy")
 }
 
-fn failure(path: &Path, error: Error) -> Failure {
+fn failure(path: &Path, error: sortie_formats::Error) -> Error {
     match error {
-        Error::Io(error) => Failure::file("read", path)(error),
-        Error::Memory { bytes } => {
+        sortie_formats::Error::Io(error) => Error::file("read", path)(error),
+        sortie_formats::Error::Memory { bytes } => {
             let doing = format!("reading {}", quote::name(path));
-            Failure::new(shortage::refused(&doing, bytes, "allow more, or sort the array in parts"))
+            Error::invalid(format!("{}; {IN_PARTS}", shortage::refused(&doing, bytes)))
         }
-        other => Failure::new(format!("{}: {other}", quote::name(path))),
+        other => Error::invalid(format!("{}: {other}", quote::name(path))),
     }
 }

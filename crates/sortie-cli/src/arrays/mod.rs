@@ -17,22 +17,20 @@ use rayon::prelude::*;
 use sortie::dynamic::{self, Dtype};
 use sortie::request::{Beside, Lengths, Operation};
 use sortie::{Bound, Engine, Report, Segments, Sorter};
+use sortie_files::compression::Compression;
+use sortie_files::shortage::{self, at_least, at_most};
+use sortie_files::{Ledger, Output, quote};
 
 use crate::cli::{
     ArrayJob, ArrayOptions, Resources, SegmentEnds, SegmentsArgs, StatsFormat, temporary_folder,
 };
-use crate::compression::Compression;
 use crate::failure::Failure;
 use crate::memory::bytes;
-use crate::output::Output;
-use crate::shortage::{self, at_least, at_most};
-use crate::stats::Ledger;
-use crate::{explain, quote, threads};
+use crate::{explain, stats, threads};
 use element::of_width;
-use file::{ArrayFile, Format};
-use lanes::Lanes;
-
 pub use file::holds_npy;
+use file::{ArrayFile, Format, IN_PARTS};
+use lanes::Lanes;
 
 /// The number of elements that a thread passes to `level` at a time.
 const LEVELLED: usize = 1 << 16;
@@ -132,14 +130,14 @@ impl<'a> ArraySort<'a> {
             explain: resources.explain,
             in_runs: false,
             stats: resources.stats,
-            ledger: Ledger::open(),
+            ledger: stats::open(),
         }
     }
 
     fn run(self, array: &mut ArrayFile) -> Result<(), Failure> {
         let run = if self.explain { Self::print_plan } else { of_width!(array.format.kind(), Self::run_as) };
         threads::pool(self.threads, array.size())?.install(|| run(&self, array))?;
-        self.ledger.close(self.stats)
+        stats::close(self.ledger, self.stats)
     }
 
     fn run_as<W: Pod + Send + Sync>(&self, array: &mut ArrayFile) -> Result<(), Failure> {
@@ -178,7 +176,7 @@ impl<'a> ArraySort<'a> {
 
     fn open_output(&self) -> Result<Output, Failure> {
         let (path, compression) = self.output;
-        Output::open(path, &self.temporary, compression)
+        Ok(Output::open(path, &self.temporary, compression)?)
     }
 
     /// Prints how the array would be sorted.
@@ -393,7 +391,7 @@ fn too_little(needed: u64, available: u64) -> Failure {
 }
 
 fn no_room(bytes: u64) -> Failure {
-    Failure::new(shortage::refused("sorting", bytes, "allow more, or sort the array in parts"))
+    Failure::new(format!("{}; {IN_PARTS}", shortage::refused("sorting", bytes)))
 }
 
 fn zeroed<T: Pod>(count: usize) -> Result<Vec<T>, Failure> {

@@ -1,8 +1,9 @@
 //! The option for compressing the output.
 
+use sortie_files::compression::Asked;
+
 use super::flag::{Domain, Effect, Flag, Name};
 use super::job::JobKind;
-use crate::compression::Asked;
 
 pub const fn shared<A: AsMut<Option<Asked>>>() -> [Flag<A>; 1] {
     [Flag {

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use sortie_files::quote;
 
 use super::job::JobKind;
 use crate::failure::Failure;
-use crate::quote;
 
 /// The arguments of a command. Its options fill them in one by one.
 pub trait Arguments: Default + 'static {

@@ -6,10 +6,11 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::vec;
 
+use sortie_files::quote;
+
 use super::flag::{Arguments, Effect, Flag, Given, usage};
 use super::page;
 use crate::failure::Failure;
-use crate::quote;
 
 /// Why reading the arguments stopped early.
 pub enum Stop {

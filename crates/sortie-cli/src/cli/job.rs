@@ -5,8 +5,10 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use sortie_files::Temporary;
+use sortie_files::compression::Asked;
+
 use super::{ArrayOptions, Check, KeyOptions, KeySpec, OldKey, RecordFormat, RecordKey, Resources};
-use crate::compression::Asked;
 
 /// The job that `sortie sort` does.
 #[derive(Debug)]
@@ -146,13 +148,4 @@ pub struct Sources {
     pub check: Option<Check>,
     /// Whether the bytes of every input are its text, whatever format they have.
     pub as_is: bool,
-}
-
-/// Where temporary files go, and how to merge them.
-#[derive(Debug, Default)]
-pub struct Temporary {
-    /// Never empty.
-    pub folders: Vec<PathBuf>,
-    pub batch_size: Option<NonZeroUsize>,
-    pub compress_program: Option<PathBuf>,
 }

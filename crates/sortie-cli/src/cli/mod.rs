@@ -26,21 +26,20 @@ use std::vec;
 
 use clap::error::ErrorKind;
 use clap::{Args, FromArgMatches, Subcommand, ValueHint};
+use sortie_files::quote;
 
+use crate::failure::Failure;
 pub use arrays::ArrayOptions;
+use flag::Arguments;
+use getopt::Stop;
 pub use index::{BuildArgs, IndexCommand, Pipeline};
-pub use job::{ArrayJob, FixedJob, Job, LinesJob, RecordsJob, Sources, Temporary};
+pub use job::{ArrayJob, FixedJob, Job, LinesJob, RecordsJob, Sources};
 pub use key::{KeyOptions, KeySpec};
 pub use resources::{Resources, temporary_folder};
 pub use segments::{SegmentEnds, SegmentsArgs, SegmentsOptions};
 pub use sort::{OldKey, RecordFormat, RecordKey, SortOptions};
 pub use spectra::{PeakKey, SpectraArgs, SpectraOptions};
 pub use values::{Check, MemorySize, StatsFormat, path, threads};
-
-use crate::failure::Failure;
-use crate::quote;
-use flag::Arguments;
-use getopt::Stop;
 
 const ABOUT: &str = "Sort files, fast: text as GNU sort does in the C locale, raw arrays, .npy, FASTA, FASTQ, and the peaks of \
                      mass spectra; index documents";

@@ -3,13 +3,14 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use sortie_files::compression::Asked;
+
 use super::arrays::{self, ArrayOptions};
 use super::compress;
 use super::flag::{Arguments, Domain, Effect, Flag, Name, Operand, Section, missing, usage};
 use super::job::JobKind;
 use super::resources::{self, Resources};
 use super::values::length;
-use crate::compression::Asked;
 use crate::failure::Failure;
 
 /// What `sortie segments` should do.

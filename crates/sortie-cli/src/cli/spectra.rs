@@ -4,13 +4,13 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use sortie_files::compression::Asked;
 
 use super::compress;
 use super::flag::{Arguments, Domain, Effect, Flag, Name, Operand, Section, missing, words};
 use super::job::JobKind;
 use super::resources::{self, Resources};
 use super::values::count;
-use crate::compression::Asked;
 use crate::failure::Failure;
 
 /// What `sortie spectra` should do.

@@ -10,11 +10,10 @@ mod large;
 mod rows;
 mod wide_indices;
 
-use std::iter;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{iter, thread};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use sortie::gpu::Gpu;
@@ -22,9 +21,10 @@ use sortie::gpus::Gpus;
 use sortie::{Engine, Error, Nans, Sorter, SorterBuilder};
 use sortie_device::Error::OutOfMemory;
 use sortie_device::cuda;
+use sortie_files::threads::spawn;
 
 use crate::failure::Failure;
-use crate::{print, threads};
+use crate::print;
 use cases::Case;
 
 /// Compares every kind of sort that a GPU can do, on each GPU and then on all of them together. Prints a line for
@@ -110,7 +110,7 @@ fn compare(cases: Vec<Case>, board: Board) -> Result<Board, Failure> {
     thread::scope(|scope| {
         // This thread runs cases too, so it suffices if no other can be started.
         let others = thread::available_parallelism().map_or(1, NonZeroUsize::get) - 1;
-        let others: Vec<_> = (0..others).map_while(|_| threads::spawn(scope, work).ok()).collect();
+        let others: Vec<_> = (0..others).map_while(|_| spawn(scope, work).ok()).collect();
         let own = work();
         others.into_iter().fold(own, |result, other| result.and(other.join().expect("no case panics")))
     })?;

@@ -4,20 +4,22 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use serde_json::json;
+use sortie_files::Progress as _;
+use sortie_files::threads::of_use;
 use sortie_index::{Builder, Summary};
 
 use super::{list, on_one_line, signals};
 use crate::cli::{BuildArgs, Pipeline, StatsFormat};
 use crate::failure::Failure;
+use crate::memory;
 use crate::progress::Progress;
-use crate::{memory, threads};
 
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     for input in &args.inputs {
         // Checks that the inputs exist before the first one is read, because reading it may take hours.
         input.metadata().map_err(Failure::file("read", input))?;
     }
-    let threads = threads::of_use(args.parallel, None);
+    let threads = of_use(args.parallel, None);
     memory::hold_back(args.buffer_size);
     let progress = Progress::start();
     progress.stage("indexing", 0);

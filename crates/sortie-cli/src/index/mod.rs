@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
+use sortie_files::{Error, Output};
 use sortie_index::Index;
 
 use crate::cli::{IndexCommand, temporary_folder};
 use crate::failure::Failure;
-use crate::output::Output;
 
 /// The number of bytes to print at a time.
 const BLOCK: usize = 64 << 10;
@@ -62,34 +62,34 @@ fn terms(index: &Path, prefix: &str) -> Result<(), Failure> {
         Ok::<_, Failure>(true)
     })?;
     output.write(text.as_bytes())?;
-    output.finish()
+    Ok(output.finish()?)
 }
 
 fn export(index: &Path, ciff: &Path) -> Result<(), Failure> {
     let index = Index::open(index)?;
     let to = Some(ciff).filter(|ciff| *ciff != Path::new("-"));
     let output = Output::open(to, &temporary_folder(), None)?;
-    let mut buffered = io::BufWriter::with_capacity(BLOCK, Exported { output, failure: None });
+    let mut buffered = io::BufWriter::with_capacity(BLOCK, Exported { output, error: None });
     let exported = index.export_ciff(&mut buffered, ciff);
-    let (Exported { output, failure }, _) = buffered.into_parts();
-    match failure {
-        Some(failure) => return Err(failure),
+    let (Exported { output, error }, _) = buffered.into_parts();
+    match error {
+        Some(error) => return Err(error.into()),
         None => exported?,
     }
-    output.finish()
+    Ok(output.finish()?)
 }
 
 /// An output that keeps the reason if it cannot be written.
 struct Exported {
     output: Output,
-    failure: Option<Failure>,
+    error: Option<Error>,
 }
 
 impl io::Write for Exported {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.output.write(bytes);
-        written.map(|()| bytes.len()).map_err(|failure| {
-            self.failure = Some(failure);
+        written.map(|()| bytes.len()).map_err(|error| {
+            self.error = Some(error);
             io::ErrorKind::Other.into()
         })
     }

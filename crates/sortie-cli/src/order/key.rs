@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use super::blank::{self, is_blank};
 use super::code::Code;
-use super::fields;
 use super::number::{Leading, Number};
 use super::random::Shuffle;
-use super::{common_prefix, compare_bytes, directed, float, month, number, version};
+use super::{common_prefix, compare_bytes, directed, fields, float, month, number, version};
 use crate::cli::{KeyOptions, KeySpec, LinesJob};
 use crate::failure::Failure;
 

@@ -1,13 +1,10 @@
 //! Reads all inputs as one stream of records, one part at a time.
 
+use sortie_files::{Error, Input, Inputs, compression, quote};
 use sortie_formats::Quoted;
-use sortie_formats::sequences::{Error, Reading, Records};
+use sortie_formats::sequences::{self, Reading, Records};
 
 use super::RecordSort;
-use crate::external::Inputs;
-use crate::failure::Failure;
-use crate::sort::Input;
-use crate::{compression, quote};
 
 /// The inputs as one stream of records.
 pub struct Feed {
@@ -32,11 +29,11 @@ impl Feed {
         share: impl Fn(Option<usize>) -> u64,
         enough: u64,
         job: &RecordSort<'_>,
-    ) -> Result<(Records, bool), Failure> {
+    ) -> Result<(Records, bool), Error> {
         let mut records = job.no_records(share(self.longest));
         loop {
             let open = |input: &Input| {
-                let source = compression::reader(input.open()?, input.name(), &job.ledger.progress)?;
+                let source = compression::reader(input.open()?, input.name(), job.ledger.counter())?;
                 let reading = Reading::new(job.args.format.into(), source, as_size(job.of_reader()));
                 reading.map_err(|error| job.unreadable(error, input, &records, 0))
             };
@@ -64,24 +61,24 @@ pub fn as_size(bytes: u64) -> usize {
 
 impl RecordSort<'_> {
     /// The failure for an input that cannot be read to its end. `first` is the index of its first record.
-    fn unreadable(&self, error: Error, input: &Input, records: &Records, first: usize) -> Failure {
+    fn unreadable(&self, error: sequences::Error, input: &Input, records: &Records, first: usize) -> Error {
         let file = quote::name(input.name());
         match error {
-            Error::Io(error) if records.len() == first => Failure::file("read", input.name())(error),
-            Error::Io(error) => {
+            sequences::Error::Io(error) if records.len() == first => Error::file("read", input.name())(error),
+            sequences::Error::Io(error) => {
                 let last = Quoted::new(records.get(records.len() - 1).name());
-                Failure::new(format!("{file}: reading stopped after record {last}: {error}"))
+                Error::invalid(format!("{file}: reading stopped after record {last}: {error}"))
             }
-            Error::Record { line, name, problem } => {
+            sequences::Error::Record { line, name, problem } => {
                 let record = name.map(|name| format!("record {name}: ")).unwrap_or_default();
-                Failure::new(format!("{file}:{line}: {record}{problem}"))
+                Error::invalid(format!("{file}:{line}: {record}{problem}"))
             }
-            Error::Limit { line, bytes, limit } => {
+            sequences::Error::Limit { line, bytes, limit } => {
                 let problem = self.too_long(bytes as u64, limit as u64);
-                Failure::new(format!("{file}:{line}: {problem}"))
+                Error::invalid(format!("{file}:{line}: {problem}"))
             }
-            Error::Memory { bytes } => Failure::Memory(bytes as u64),
-            other => Failure::new(format!("{file}: {other}")),
+            sequences::Error::Memory { bytes } => Error::Memory(bytes as u64),
+            other => Error::invalid(format!("{file}: {other}")),
         }
     }
 }

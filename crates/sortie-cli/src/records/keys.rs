@@ -2,12 +2,11 @@
 //! the text. Other keys are encoded.
 
 use rayon::prelude::*;
+use sortie_files::memory::filled;
+use sortie_files::{Error, Keyed};
 use sortie_formats::sequences::{Record, Records};
 
 use crate::cli::RecordKey;
-use crate::external::Keyed;
-use crate::failure::Failure;
-use crate::memory::filled;
 
 /// The number of records whose encoded keys share one allocation.
 const BLOCK: usize = 1 << 12;
@@ -26,7 +25,7 @@ struct Block {
 }
 
 impl Keys {
-    pub fn of(records: &Records, by: RecordKey) -> Result<Keys, Failure> {
+    pub fn of(records: &Records, by: RecordKey) -> Result<Keys, Error> {
         let encode = |block: usize| {
             let first = block * BLOCK;
             let mut block = Block::default();
@@ -45,7 +44,7 @@ impl Keys {
     }
 
     /// All records with their keys, in the order in which they were read.
-    pub fn items<'a>(&'a self, records: &'a Records) -> Result<Vec<Keyed<'a>>, Failure> {
+    pub fn items<'a>(&'a self, records: &'a Records) -> Result<Vec<Keyed<'a>>, Error> {
         let mut items = filled(records.len(), Keyed { key: &[], bytes: &[] })?;
         let blocks = items.par_chunks_mut(BLOCK).zip(&self.blocks).enumerate();
         blocks.for_each(|(number, (items, block))| {
@@ -62,7 +61,7 @@ impl Keys {
 
 impl Block {
     /// Encodes the key of a record whose key is not in the text.
-    fn add(&mut self, record: Record<'_>, by: RecordKey) -> Result<(), Failure> {
+    fn add(&mut self, record: Record<'_>, by: RecordKey) -> Result<(), Error> {
         if in_text(record, by).is_some() {
             return Ok(());
         }
@@ -78,9 +77,9 @@ impl Block {
 }
 
 /// Appends the key of a record.
-pub fn append(record: Record<'_>, by: RecordKey, key: &mut Vec<u8>) -> Result<(), Failure> {
+pub fn append(record: Record<'_>, by: RecordKey, key: &mut Vec<u8>) -> Result<(), Error> {
     let room = record.bytes().len().max(size_of::<u64>());
-    key.try_reserve(room).map_err(|_| Failure::Memory((key.len() + room) as u64))?;
+    key.try_reserve(room).map_err(|_| Error::Memory((key.len() + room) as u64))?;
     match by {
         RecordKey::Name => key.extend_from_slice(record.name()),
         RecordKey::Length => {

@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
+use sortie_files::memory::room;
+use sortie_files::merge::{Cursor, Order, merge_cursors};
+use sortie_files::run::{Part, Source};
+use sortie_files::{Error, Sink};
 use sortie_formats::sequences::Format;
 
-use super::RecordSort;
-use super::keys;
-use crate::external::{Cursor, Order, Part, Sink, Source, merge_cursors};
-use crate::failure::Failure;
-use crate::memory::room;
+use super::{RecordSort, keys};
 use crate::order::compare_bytes;
 
 /// The number of bytes to pass to the sink at a time.
@@ -17,7 +17,7 @@ const PIECE: usize = 1 << 18;
 const READ: (u64, u64) = (16 << 10, 4 << 20);
 
 /// Merges runs with `budget` bytes of memory. The runs are in the order in which their records were read.
-pub fn merge(runs: Vec<Part>, budget: u64, job: &RecordSort<'_>, sink: Sink<'_>) -> Result<(), Failure> {
+pub fn merge(runs: Vec<Part>, budget: u64, job: &RecordSort<'_>, sink: Sink<'_>) -> Result<(), Error> {
     let share = (budget / 2 / runs.len() as u64).clamp(READ.0, READ.1) as usize;
     let format = job.args.format.into();
     let open = |run: Part| Source::open(run, share).map(|run| RunRecords { run, format, record: 0 });
@@ -39,7 +39,7 @@ struct RunRecords {
 }
 
 impl Cursor for RunRecords {
-    fn advance(&mut self) -> Result<bool, Failure> {
+    fn advance(&mut self) -> Result<bool, Error> {
         self.run.take(self.record);
         loop {
             let is_all = !self.run.goes_on();
@@ -62,7 +62,7 @@ impl Cursor for RunRecords {
 impl Order for RecordSort<'_> {
     type Key = Vec<u8>;
 
-    fn read_key(&self, record: &[u8], key: &mut Vec<u8>) -> Result<(), Failure> {
+    fn read_key(&self, record: &[u8], key: &mut Vec<u8>) -> Result<(), Error> {
         let format: Format = self.args.format.into();
         key.clear();
         keys::append(format.record(record), self.args.by, key)

@@ -11,18 +11,18 @@ use std::time::Instant;
 
 use sortie::request::{Beside, KeyForm, Operation};
 use sortie::{Bound, Sorter};
+use sortie_files::compression::Compression;
+use sortie_files::memory::{append, leaving, window};
+use sortie_files::run::Part;
+use sortie_files::shortage::{self, at_least, at_most};
+use sortie_files::threads::of_use;
+use sortie_files::{Error, Format, Gather, Input, Keyed, Ledger, Share, Sink, Sorted, Task, quote};
 use sortie_formats::Quoted;
 use sortie_formats::sequences::Records;
 
 use crate::cli::{Check, RecordFormat, RecordKey, RecordsJob, Resources};
-use crate::compression::Compression;
-use crate::external::{Format, Gather, Keyed, Part, Share, Sink, Sorted, Task};
 use crate::failure::Failure;
-use crate::memory::append;
-use crate::shortage::{self, at_least, at_most};
-use crate::sort::Input;
-use crate::stats::Ledger;
-use crate::{explain, memory, quote, threads};
+use crate::{explain, inputs, memory, stats, threads};
 use feed::{Feed, as_size};
 use keys::Keys;
 
@@ -50,28 +50,28 @@ const MERGED: u64 = 5 + 4;
 
 /// Sorts or checks records as the command line says.
 pub fn run(args: &RecordsJob) -> Result<(), Failure> {
-    let inputs = Input::all(&args.sources)?;
+    let inputs = inputs::all(&args.sources)?;
     let size = inputs.iter().map(Input::stored).sum();
     let compression = Compression::of(args.compress, args.output.as_deref(), true)?;
     let asked = args.resources.buffer_size;
     memory::hold_back(asked);
     // The size of an input does not tell how much data it has, because it may be compressed.
-    let limit = memory::budget(asked, None, || threads::of_use(args.resources.parallel, size));
+    let limit = memory::budget(asked, None, || of_use(args.resources.parallel, size));
     threads::start(args.resources.parallel, size)?;
     let gather = Gather {
-        window: memory::window(limit, size),
+        window: window(limit, size),
         terminator: None,
         unique: args.unique,
         whole: false,
         alone: false,
     };
-    let job = RecordSort { args, compression, limit, gather, ledger: Ledger::open() };
+    let job = RecordSort { args, compression, limit, gather, ledger: stats::open() };
     job.ledger.progress.stage("sorting", size.unwrap_or(0));
     match args.sources.check {
         Some(how) => job.check(inputs, how)?,
         None => job.sort_all(inputs, size)?,
     }
-    job.ledger.close(args.resources.stats)
+    stats::close(job.ledger, args.resources.stats)
 }
 
 struct RecordSort<'a> {
@@ -89,12 +89,7 @@ impl Format for RecordSort<'_> {
 
     const RUNS_AT_ONCE: usize = 64;
 
-    fn fill(
-        &self,
-        stretch: &mut Option<Records>,
-        feed: &mut Feed,
-        share: Share<'_>,
-    ) -> Result<bool, Failure> {
+    fn fill(&self, stretch: &mut Option<Records>, feed: &mut Feed, share: Share<'_>) -> Result<bool, Error> {
         let limit = |longest| self.share(longest) / share.runners as u64;
         let (records, ended) = self.next(feed, limit, u64::MAX)?;
         *stretch = Some(records);
@@ -104,8 +99,8 @@ impl Format for RecordSort<'_> {
     fn sort(
         &self,
         stretch: &mut Option<Records>,
-        then: impl FnOnce(Sorted<'_>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        then: impl FnOnce(Sorted<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let records = stretch.take().expect("a stretch is filled before it is sorted");
         let keys = self.keys(&records)?;
         let left = self.left(&records, &keys)?;
@@ -123,7 +118,7 @@ impl Format for RecordSort<'_> {
         then(Sorted { bytes, at_once: self.merged_at_once(&items), write: &write })
     }
 
-    fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure> {
+    fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Error> {
         self.ledger.timed("merge", 0, 0, || merge::merge(runs, budget, self, sink))
     }
 }
@@ -136,7 +131,8 @@ impl RecordSort<'_> {
             return self.explain(records.len(), ended);
         }
         let task = Task::new(&self.args.temporary, self.limit, &self.ledger);
-        task.publish(self.args.output.as_deref(), self.compression, |sink| task.sort(self, feed, size, sink))
+        let output = self.args.output.as_deref();
+        Ok(task.publish(output, self.compression, |sink| task.sort(self, feed, size, sink))?)
     }
 
     /// The bytes that all records in memory may take, their keys and sort included, if the longest has `longest` bytes.
@@ -165,7 +161,7 @@ impl RecordSort<'_> {
         explain::print(&format!("{records}{in_runs}"), &sorter.explain(&request)?)
     }
 
-    fn sorter(&self, left: u64) -> Result<Sorter, Failure> {
+    fn sorter(&self, left: u64) -> Result<Sorter, Error> {
         let Resources { engine, buffer_size, .. } = self.args.resources;
         explain::may_take_gpu(engine, buffer_size);
         // Most of what the library counts is on the device.
@@ -222,7 +218,7 @@ impl RecordSort<'_> {
         feed: &mut Feed,
         share: impl Fn(Option<usize>) -> u64,
         enough: u64,
-    ) -> Result<(Records, bool), Failure> {
+    ) -> Result<(Records, bool), Error> {
         let start = Instant::now();
         let (records, ended) = feed.next(share, enough, self)?;
         self.ledger.note("read", start.elapsed(), records.bytes(), records.bytes());
@@ -247,16 +243,16 @@ impl RecordSort<'_> {
     }
 
     /// The bytes that the limit leaves after the records, their keys and the references to both.
-    fn left(&self, records: &Records, keys: &Keys) -> Result<u64, Failure> {
+    fn left(&self, records: &Records, keys: &Keys) -> Result<u64, Error> {
         let held = (records.memory() + keys.bytes() + records.len() * size_of::<Keyed<'_>>()) as u64;
         let all = held + (records.len() * SCRATCH) as u64;
         self.limit.checked_sub(held).ok_or_else(|| self.over_limit(all))
     }
 
     /// The failure if at least `needed` bytes are needed and the limit does not allow them.
-    fn over_limit(&self, needed: u64) -> Failure {
+    fn over_limit(&self, needed: u64) -> Error {
         let (needed, left) = (at_least(needed), self.what_is_left(self.limit));
-        Failure::new(format!("sorting records needs at least {needed} of memory, but {left}; allow more"))
+        Error::invalid(format!("sorting records needs at least {needed} of memory, but {left}; allow more"))
     }
 
     /// The message for a record that needs at least `needed` bytes and may take `limit`.
@@ -264,7 +260,7 @@ impl RecordSort<'_> {
         let advice = match self.args.resources.buffer_size {
             Some(_) => {
                 let part = SHARE.max(self.limit / limit.max(1));
-                let size = memory::leaving(needed.saturating_mul(part)).div_ceil(1 << 20);
+                let size = leaving(needed.saturating_mul(part)).div_ceil(1 << 20);
                 let times = TIMES * (1 + self.copies());
                 format!("give -S {size}M or more, about {times} times the longest record")
             }
@@ -281,7 +277,7 @@ impl RecordSort<'_> {
         }
     }
 
-    fn keys(&self, records: &Records) -> Result<Keys, Failure> {
+    fn keys(&self, records: &Records) -> Result<Keys, Error> {
         let start = Instant::now();
         let keys = Keys::of(records, self.args.by)?;
         self.ledger.note("encode", start.elapsed(), records.bytes(), keys.bytes());

@@ -3,12 +3,11 @@
 
 use itoa::Buffer;
 use rayon::prelude::*;
+use sortie_files::memory::filled;
+use sortie_files::{Error, Sink};
 
 use super::LineSort;
 use super::items::Lines;
-use crate::external::Sink;
-use crate::failure::Failure;
-use crate::memory::filled;
 use crate::order::read_digits;
 
 /// The most digits of a number. Such numbers fit in 64 bits.
@@ -27,7 +26,7 @@ pub struct Numbers<'s> {
 /// Reads the lines as numbers that are written alike: an optional `-`, an integer without leading zeros, and always the same number of
 /// digits after a point. Then lines with equal numbers are equal, and no comparison of bytes is left to do. `None` if a line is written
 /// otherwise.
-pub fn read(lines: &Lines<'_>, job: &LineSort) -> Result<Option<(Vec<i64>, usize)>, Failure> {
+pub fn read(lines: &Lines<'_>, job: &LineSort) -> Result<Option<(Vec<i64>, usize)>, Error> {
     let Some(decimals) = lines.parts().first().map(|part| decimals(part)) else { return Ok(None) };
     let mut numbers = filled(lines.count(), 0)?;
     let mut rest = &mut numbers[..];
@@ -88,7 +87,7 @@ impl<'s> Numbers<'s> {
     }
 
     /// Writes the numbers as lines. While a window is written, the next one is filled.
-    pub fn write(self, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
+    pub fn write(self, job: &LineSort, sink: Sink<'_>) -> Result<(), Error> {
         let each = self.longest();
         if job.is_alone() {
             let mut block = Vec::new();
@@ -123,10 +122,10 @@ impl<'s> Numbers<'s> {
     }
 
     /// Replaces the content of `block` by lines.
-    fn fill(self, numbers: &[i64], terminator: u8, block: &mut Vec<u8>) -> Result<(), Failure> {
+    fn fill(self, numbers: &[i64], terminator: u8, block: &mut Vec<u8>) -> Result<(), Error> {
         block.clear();
         let most = numbers.len() * self.longest();
-        block.try_reserve(most).map_err(|_| Failure::Memory(most as u64))?;
+        block.try_reserve(most).map_err(|_| Error::Memory(most as u64))?;
         let mut buffer = Buffer::new();
         for &number in numbers {
             if self.decimals == 0 {
@@ -152,7 +151,7 @@ impl<'s> Numbers<'s> {
     }
 }
 
-fn write(blocks: &mut [Vec<u8>], sink: Sink<'_>) -> Result<(), Failure> {
+fn write(blocks: &mut [Vec<u8>], sink: Sink<'_>) -> Result<(), Error> {
     blocks.iter_mut().try_for_each(|block| {
         let written = sink(block);
         block.clear();

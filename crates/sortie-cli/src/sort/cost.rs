@@ -1,8 +1,8 @@
 //! Estimates the memory needed to sort a text.
 
+use sortie_files::{Error, Keyed};
+
 use super::items::encode_key;
-use crate::external::Keyed;
-use crate::failure::Failure;
 use crate::order::LineOrder;
 
 /// The memory that the sort needs for each line, in addition to the references and a copy of them: two words of
@@ -21,13 +21,7 @@ pub struct Cost {
 
 impl Cost {
     /// Adds `count` lines. `text` begins with the first of them.
-    pub fn add(
-        &mut self,
-        order: &LineOrder,
-        count: usize,
-        text: &[u8],
-        terminator: u8,
-    ) -> Result<(), Failure> {
+    pub fn add(&mut self, order: &LineOrder, count: usize, text: &[u8], terminator: u8) -> Result<(), Error> {
         if order.plain().is_some() {
             self.bytes += count * (2 * size_of::<&[u8]>() + WORDS);
             return Ok(());
@@ -54,7 +48,7 @@ impl Cost {
 }
 
 /// An estimate of the bytes of a line's key.
-fn key_bytes(line: &[u8], order: &LineOrder) -> Result<usize, Failure> {
+fn key_bytes(line: &[u8], order: &LineOrder) -> Result<usize, Error> {
     let sample = &line[..line.len().min(SAMPLE)];
     let mut key = Vec::new();
     encode_key(sample, order, &mut key)?;

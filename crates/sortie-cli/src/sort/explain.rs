@@ -4,14 +4,17 @@
 use std::io::Read;
 use std::time::Instant;
 
-use super::input::Input;
+use sortie_files::relay::runners;
+use sortie_files::run::Merges;
+use sortie_files::threads::of_use;
+use sortie_files::{Format, Input};
+
 use super::items::{self, Lines};
 use super::{INPUTS_AT_ONCE, LineSort};
 use crate::cli::LinesJob;
 use crate::explain::{self, counted};
-use crate::external::{Format, Merges, runners};
 use crate::failure::Failure;
-use crate::{memory, threads};
+use crate::memory;
 
 /// The number of bytes of the first inputs that are sorted.
 const HEAD: u64 = 1 << 20;
@@ -25,8 +28,8 @@ const TURN: f64 = 10.0;
 pub fn explain(inputs: &[Input], args: &LinesJob, job: &LineSort) -> Result<(), Failure> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let size = size.ok_or_else(explain::unknown_size)?;
-    let of_use = || threads::of_use(args.resources.parallel, None);
-    let budget = memory::budget(args.resources.buffer_size, Some(size), of_use);
+    let threads = || of_use(args.resources.parallel, None);
+    let budget = memory::budget(args.resources.buffer_size, Some(size), threads);
     job.start_threads(Some(size))?;
     let mut head = Vec::new();
     for input in inputs {

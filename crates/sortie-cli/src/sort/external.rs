@@ -4,17 +4,15 @@ use std::io::Read;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
+use sortie_files::memory::append;
+use sortie_files::run::Part;
+use sortie_files::{Error, Format, Input, Inputs, Share, Sink, Sorted, shortage};
 use sortie_formats::lines;
 
 use super::cost::Cost;
-use super::input::Input;
 use super::items::Lines;
 use super::text::Text;
 use super::{LineSort, merge, windows};
-use crate::external::{Format, Inputs, Part, Share, Sink, Sorted};
-use crate::failure::Failure;
-use crate::memory::append;
-use crate::shortage;
 
 /// The maximum number of bytes to read between two checks of whether the text fits in memory. If all of them are empty lines,
 /// their sort needs 12 MB more, or about 30 MB with keys.
@@ -34,7 +32,7 @@ impl Format for LineSort {
 
     /// If the size and the first lines show that the text is far too large, returns false, so that the runners share the
     /// memory from the start.
-    fn may_fit(&self, feed: &mut Feed, size: Option<u64>) -> Result<bool, Failure> {
+    fn may_fit(&self, feed: &mut Feed, size: Option<u64>) -> Result<bool, Error> {
         let may_fit = match size {
             Some(size) => size <= self.budget && feed.needed(size, self)? <= 2 * self.budget,
             None => true,
@@ -45,17 +43,13 @@ impl Format for LineSort {
         Ok(may_fit)
     }
 
-    fn fill(&self, text: &mut Text, feed: &mut Feed, share: Share<'_>) -> Result<bool, Failure> {
+    fn fill(&self, text: &mut Text, feed: &mut Feed, share: Share<'_>) -> Result<bool, Error> {
         let ended = feed.fill(text, share, self)?;
         self.start_threads(ended.then(|| self.work(&text.bytes)))?;
         Ok(ended)
     }
 
-    fn sort(
-        &self,
-        text: &mut Text,
-        then: impl FnOnce(Sorted<'_>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    fn sort(&self, text: &mut Text, then: impl FnOnce(Sorted<'_>) -> Result<(), Error>) -> Result<(), Error> {
         let bytes = text.bytes.len();
         Lines::of_text(text).sort(self, |lines| {
             let longest = self.longest.fetch_max(lines.longest(), Relaxed).max(lines.longest());
@@ -67,7 +61,7 @@ impl Format for LineSort {
         })
     }
 
-    fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Failure> {
+    fn merge(&self, runs: Vec<Part>, budget: u64, sink: Sink<'_>) -> Result<(), Error> {
         let longest = self.longest.load(Relaxed) as u64;
         self.merge_by(runs, |runs| {
             if longest > windows::share(budget, runs.len()) {
@@ -117,7 +111,7 @@ impl Feed {
     }
 
     /// An estimate, from the first lines, of the memory that sorting all `size` bytes of text at once needs.
-    fn needed(&mut self, size: u64, job: &LineSort) -> Result<u64, Failure> {
+    fn needed(&mut self, size: u64, job: &LineSort) -> Result<u64, Error> {
         let mut text = std::mem::take(&mut self.rest);
         self.read(&mut text, job)?;
         let mut cost = Cost::default();
@@ -129,7 +123,7 @@ impl Feed {
 
     /// Replaces `text` by the next lines: at least one, and as many as fit in their share of the budget. Returns whether they are
     /// the last.
-    fn fill(&mut self, text: &mut Text, share: Share<'_>, job: &LineSort) -> Result<bool, Failure> {
+    fn fill(&mut self, text: &mut Text, share: Share<'_>, job: &LineSort) -> Result<bool, Error> {
         let start = Instant::now();
         let (mut runners, mut is_alone) = (share.runners as u64, false);
         // The memory of a line longer than the budget is kept for another such line only.
@@ -169,14 +163,14 @@ impl Feed {
     }
 
     /// Appends the next piece of the input to `text`. Returns false if there is no more.
-    fn read(&mut self, text: &mut Vec<u8>, job: &LineSort) -> Result<bool, Failure> {
+    fn read(&mut self, text: &mut Vec<u8>, job: &LineSort) -> Result<bool, Error> {
         let piece = (job.budget / 16).min(PIECE);
         let Some((input, content)) = self.inputs.current(Input::read_text)? else { return Ok(false) };
         let read = text
             .try_reserve(piece as usize)
             .map_err(|_| shortage::while_reading(piece.max(2 * text.capacity() as u64)))
             .and_then(|()| content.take(piece).read_to_end(text))
-            .map_err(Failure::file("read", input.name()))?;
+            .map_err(Error::file("read", input.name()))?;
         job.ledger.progress.advance(read as u64);
         if (read as u64) < piece {
             lines::terminate(text, job.terminator);

@@ -7,15 +7,14 @@ use rayon::prelude::*;
 use sortie::plan::Plan;
 use sortie::request::{Beside, KeyForm, Operation};
 use sortie::{Sorter, SorterBuilder};
+use sortie_files::memory::{filled, room};
+use sortie_files::{Error, Item, Keyed, Sink};
 use sortie_formats::lines;
 
 use super::alike::{self, Numbers};
 use super::cost::Cost;
 use super::text::{PART, Text};
 use super::{LineSort, numbers};
-use crate::external::{Item, Keyed, Sink};
-use crate::failure::Failure;
-use crate::memory::{filled, room};
 use crate::order::LineOrder;
 
 /// The keys of this many lines share one allocation. Fewer lines than this are encoded and ordered by one
@@ -50,7 +49,7 @@ impl Sorted<'_, '_> {
     }
 
     /// Writes the lines into `sink`.
-    pub fn write(self, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
+    pub fn write(self, job: &LineSort, sink: Sink<'_>) -> Result<(), Error> {
         match self {
             Sorted::Plain(lines) => write(lines, job, sink),
             Sorted::Keyed(items) => write(items, job, sink),
@@ -67,7 +66,7 @@ impl Sorted<'_, '_> {
     }
 }
 
-fn write<'a>(items: &[impl Item<'a>], job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
+fn write<'a>(items: &[impl Item<'a>], job: &LineSort, sink: Sink<'_>) -> Result<(), Error> {
     let mut gather = job.gather();
     let bytes = gather.bytes(items);
     gather.alone |= gather.copied(items) < PART;
@@ -101,7 +100,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The bytes of memory needed to sort the lines, including the text.
-    pub fn cost(&self, job: &LineSort) -> Result<u64, Failure> {
+    pub fn cost(&self, job: &LineSort) -> Result<u64, Error> {
         let mut cost = Cost::default();
         for (part, &count) in self.parts.iter().zip(&self.counts) {
             cost.add(&job.order, count, part, job.terminator)?;
@@ -113,8 +112,8 @@ impl<'a> Lines<'a> {
     pub fn sort(
         self,
         job: &LineSort,
-        then: impl FnOnce(Sorted<'_, '_>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        then: impl FnOnce(Sorted<'_, '_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let bytes = self.bytes();
         if let Some(descending) = job.order.number_line()
             && let Some((mut numbers, decimals)) =
@@ -161,7 +160,7 @@ impl<'a> Lines<'a> {
         self.parts.iter().map(|part| part.len()).sum()
     }
 
-    fn split(&self, job: &LineSort) -> Result<Vec<&'a [u8]>, Failure> {
+    fn split(&self, job: &LineSort) -> Result<Vec<&'a [u8]>, Error> {
         let mut found = filled(self.count(), &[][..])?;
         let mut rest = &mut found[..];
         let rooms = self.counts.iter().map(|&count| rest.split_off_mut(..count).expect("as many as counted"));
@@ -208,7 +207,7 @@ struct Block {
     ends: Vec<usize>,
 }
 
-fn encode(lines: &[&[u8]], job: &LineSort) -> Result<Vec<Block>, Failure> {
+fn encode(lines: &[&[u8]], job: &LineSort) -> Result<Vec<Block>, Error> {
     let encode = |lines: &[&[u8]]| {
         let mut block = Block { keys: Vec::new(), ends: room(lines.len())? };
         for line in lines {
@@ -225,14 +224,14 @@ fn encode(lines: &[&[u8]], job: &LineSort) -> Result<Vec<Block>, Failure> {
 }
 
 /// Appends the key of a line. It is usually no longer than the line.
-pub fn encode_key(line: &[u8], order: &LineOrder, keys: &mut Vec<u8>) -> Result<(), Failure> {
+pub fn encode_key(line: &[u8], order: &LineOrder, keys: &mut Vec<u8>) -> Result<(), Error> {
     let reserved = keys.try_reserve(line.len() + KEY);
-    reserved.map_err(|_| Failure::Memory((keys.len() + line.len()) as u64))?;
+    reserved.map_err(|_| Error::Memory((keys.len() + line.len()) as u64))?;
     order.encode(line, keys);
     Ok(())
 }
 
-fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Result<Vec<Keyed<'a>>, Failure> {
+fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Result<Vec<Keyed<'a>>, Error> {
     let mut items = filled(lines.len(), Keyed { key: &[], bytes: &[] })?;
     let pair = |((items, lines), block): ((&mut [Keyed<'a>], &[&'a [u8]]), &'a Block)| {
         let mut start = 0;
@@ -250,7 +249,7 @@ fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Result<Vec<Keyed<'a>>, 
 }
 
 /// Orders lines with equal keys by their bytes. `items` must be sorted by key.
-fn order_equal(items: &mut [Keyed<'_>], descending: bool, sorter: &Sorter) -> Result<(), Failure> {
+fn order_equal(items: &mut [Keyed<'_>], descending: bool, sorter: &Sorter) -> Result<(), Error> {
     let by_line = |a: &Keyed<'_>, b: &Keyed<'_>| direct(a.bytes.cmp(b.bytes), descending);
     if items.len() < LINES_A_BLOCK {
         items.chunk_by_mut(|a, b| a.key == b.key).for_each(|equal| equal.sort_unstable_by(by_line));
@@ -280,7 +279,7 @@ fn order_by_line(
     equal: &mut [Keyed<'_>],
     by_line: impl Fn(&Keyed<'_>, &Keyed<'_>) -> Ordering,
     sorter: &Sorter,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     if equal.len() < LINES_A_BLOCK {
         equal.sort_unstable_by(by_line);
         return Ok(());

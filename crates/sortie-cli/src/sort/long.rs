@@ -9,12 +9,12 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use sortie::merge::Tournament;
+use sortie_files::Error;
+use sortie_files::memory::{append, filled};
+use sortie_files::run::Pages;
 
 use super::LineSort;
 use super::items::direct;
-use crate::external::Pages;
-use crate::failure::Failure;
-use crate::memory::{append, filled};
 
 /// The least and the most bytes of a line that are in memory.
 const PREFIX: (u64, u64) = (8 << 10, 128 << 10);
@@ -27,8 +27,8 @@ pub fn merge(
     parts: &[Pages],
     budget: u64,
     job: &LineSort,
-    mut put: impl FnMut(&[u8]) -> Result<bool, Failure>,
-) -> Result<(), Failure> {
+    mut put: impl FnMut(&[u8]) -> Result<bool, Error>,
+) -> Result<(), Error> {
     let files = Files::new(parts, job)?;
     let prefix = (budget / 4 / parts.len() as u64).clamp(PREFIX.0, PREFIX.1) as usize;
     let mut heads = Vec::with_capacity(parts.len());
@@ -107,7 +107,7 @@ struct Last {
 
 impl Head {
     /// The first line of a part.
-    fn new(part: usize, pages: &Pages, prefix: usize, job: &LineSort) -> Result<Head, Failure> {
+    fn new(part: usize, pages: &Pages, prefix: usize, job: &LineSort) -> Result<Head, Error> {
         // Whatever part of a block is before a line, more than the prefix fits behind it.
         let most = 2 * (prefix + pages.block());
         let whole = pages.bytes().next_multiple_of(pages.block() as u64);
@@ -128,7 +128,7 @@ impl Head {
     }
 
     /// Moves on by the bytes of the current line and its terminator.
-    fn advance(&mut self, bytes: u64, pages: &Pages, job: &LineSort) -> Result<(), Failure> {
+    fn advance(&mut self, bytes: u64, pages: &Pages, job: &LineSort) -> Result<(), Error> {
         self.start = (self.start + bytes).min(pages.bytes());
         self.held.start = (self.held.start as u64 + bytes).min(self.held.end as u64) as usize;
         self.long = None;
@@ -176,11 +176,11 @@ struct Files<'a> {
     pivot: Cell<Option<At>>,
     buffers: RefCell<[Vec<u8>; 2]>,
     /// The failure of a comparison.
-    failure: Cell<Option<Failure>>,
+    failure: Cell<Option<Error>>,
 }
 
 impl<'a> Files<'a> {
-    fn new(parts: &'a [Pages], job: &LineSort) -> Result<Files<'a>, Failure> {
+    fn new(parts: &'a [Pages], job: &LineSort) -> Result<Files<'a>, Error> {
         let room = parts.iter().map(|pages| 2 * pages.block()).fold(READ, usize::max);
         Ok(Files {
             parts,
@@ -193,7 +193,7 @@ impl<'a> Files<'a> {
     }
 
     /// Fails if a comparison has failed.
-    fn no_failure(&self) -> Result<(), Failure> {
+    fn no_failure(&self) -> Result<(), Error> {
         self.failure.take().map_or(Ok(()), Err)
     }
 
@@ -219,7 +219,7 @@ impl<'a> Files<'a> {
         })
     }
 
-    fn compare_long(&self, a: &Long, b: &Long) -> Result<Ordering, Failure> {
+    fn compare_long(&self, a: &Long, b: &Long) -> Result<Ordering, Error> {
         let pivot = match self.pivot.get() {
             // A pivot that begins differently tells nothing.
             Some(pivot) if self.to(pivot, a)?.1 >= PREFIX.0 => pivot,
@@ -238,7 +238,7 @@ impl<'a> Files<'a> {
     }
 
     /// How a line compares with the pivot, and the number of bytes in which they agree.
-    fn to(&self, pivot: At, line: &Long) -> Result<(Ordering, u64), Failure> {
+    fn to(&self, pivot: At, line: &Long) -> Result<(Ordering, u64), Error> {
         if line.at == pivot {
             return Ok((Ordering::Equal, u64::MAX));
         }
@@ -255,7 +255,7 @@ impl<'a> Files<'a> {
     }
 
     /// Compares two lines that agree in their first `from` bytes. Also returns the number of bytes in which they agree.
-    fn compare_from(&self, a: At, b: At, from: u64) -> Result<(Ordering, u64), Failure> {
+    fn compare_from(&self, a: At, b: At, from: u64) -> Result<(Ordering, u64), Error> {
         let [of_a, of_b] = &mut *self.buffers.borrow_mut();
         let mut agree = from;
         loop {
@@ -275,7 +275,7 @@ impl<'a> Files<'a> {
     }
 
     /// The next bytes of a line. A part ends with a terminator, even if its file does not.
-    fn read<'b>(&'b self, line: At, from: u64, buffer: &'b mut [u8]) -> Result<&'b [u8], Failure> {
+    fn read<'b>(&'b self, line: At, from: u64, buffer: &'b mut [u8]) -> Result<&'b [u8], Error> {
         let held = self.parts[line.part].read(line.start + from, buffer)?;
         Ok(if held.is_empty() { std::slice::from_ref(&self.terminator) } else { &buffer[held] })
     }
@@ -284,8 +284,8 @@ impl<'a> Files<'a> {
     fn write(
         &self,
         head: &Head,
-        mut put: impl FnMut(&[u8]) -> Result<bool, Failure>,
-    ) -> Result<Option<u64>, Failure> {
+        mut put: impl FnMut(&[u8]) -> Result<bool, Error>,
+    ) -> Result<Option<u64>, Error> {
         let mut bytes = head.length as u64;
         let mut goes_on = put(head.line())?;
         if let Some(long) = &head.long {

@@ -6,17 +6,16 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
 
+use sortie_files::memory::{append, room};
+use sortie_files::merge::{Cursor, Order, merge_cursors};
+use sortie_files::run::{Content, Part};
+use sortie_files::threads::spawn;
+use sortie_files::{Error, Input, Sink};
 use sortie_formats::lines::LineReader;
 
-use super::LineSort;
-use super::input::Input;
 use super::items::direct;
-use super::long;
-use crate::external::{Content, Cursor, Order, Part, Sink, merge_cursors};
-use crate::failure::Failure;
-use crate::memory::{append, room};
+use super::{LineSort, long};
 use crate::order::Code;
-use crate::threads;
 
 /// The size of the blocks that are sent to the writing thread.
 const BLOCK: usize = 1 << 20;
@@ -33,8 +32,8 @@ struct PartLines {
 }
 
 impl Cursor for PartLines {
-    fn advance(&mut self) -> Result<bool, Failure> {
-        self.lines.advance().map_err(Failure::file(self.doing, &self.name))
+    fn advance(&mut self) -> Result<bool, Error> {
+        self.lines.advance().map_err(Error::file(self.doing, &self.name))
     }
 
     fn item(&self) -> &[u8] {
@@ -56,7 +55,7 @@ impl<'a> Slice<'a> {
 }
 
 impl Cursor for Slice<'_> {
-    fn advance(&mut self) -> Result<bool, Failure> {
+    fn advance(&mut self) -> Result<bool, Error> {
         let Some(end) = memchr::memchr(self.terminator, self.rest) else { return Ok(false) };
         (self.line, self.rest) = (&self.rest[..end], &self.rest[end + 1..]);
         Ok(true)
@@ -70,7 +69,7 @@ impl Cursor for Slice<'_> {
 impl Order for LineSort {
     type Key = Code;
 
-    fn read_key(&self, line: &[u8], code: &mut Code) -> Result<(), Failure> {
+    fn read_key(&self, line: &[u8], code: &mut Code) -> Result<(), Error> {
         *code = self.order.code(line);
         Ok(())
     }
@@ -95,7 +94,7 @@ impl Order for LineSort {
 
 /// Merges inputs that all fit in memory. Each is read at once and closed, so their number is not limited by
 /// open files.
-pub fn merge_whole(inputs: &[Input], job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
+pub fn merge_whole(inputs: &[Input], job: &LineSort, sink: Sink<'_>) -> Result<(), Error> {
     let texts = inputs.iter().map(|input| input.read_whole(job.terminator, &|_| ()));
     let texts: Vec<Vec<u8>> = texts.collect::<Result<_, _>>()?;
     let mut block = room(texts.iter().map(Vec::len).sum::<usize>().min(WHOLE_BLOCK))?;
@@ -108,7 +107,7 @@ pub fn merge_whole(inputs: &[Input], job: &LineSort, sink: Sink<'_>) -> Result<(
 }
 
 /// Merges parts into `sink`. The read buffers take half of `budget` bytes.
-pub fn merge(mut parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
+pub fn merge(mut parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Error> {
     parts.retain(|part| !part.is_empty());
     if parts.is_empty() {
         return Ok(());
@@ -135,8 +134,8 @@ pub fn merge(mut parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) 
 fn write_beside(
     sink: Sink<'_>,
     job: &LineSort,
-    merge: impl FnOnce(&mut Blocks) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    merge: impl FnOnce(&mut Blocks) -> Result<(), Error>,
+) -> Result<(), Error> {
     let whole = job.debug.then_some(job.terminator);
     thread::scope(|scope| {
         // One block is written while another is filled. No block is queued between them.
@@ -153,7 +152,7 @@ fn write_beside(
                 Ok(())
             })
         };
-        let writer = threads::spawn(scope, write).map_err(Failure::threads(1))?;
+        let writer = spawn(scope, write).map_err(Error::threads(1))?;
         let mut blocks = Blocks { block: room(BLOCK)?, whole, full, empty };
         let merged = merge(&mut blocks);
         blocks.end();
@@ -173,7 +172,7 @@ struct Blocks {
 
 impl Blocks {
     /// Adds a line and its terminator. Returns false if the writing thread has failed.
-    fn put_line(&mut self, line: &[u8], terminator: u8) -> Result<bool, Failure> {
+    fn put_line(&mut self, line: &[u8], terminator: u8) -> Result<bool, Error> {
         if self.whole.is_none() && line.len() < BLOCK - self.block.len() {
             self.block.extend_from_slice(line);
             self.block.push(terminator);
@@ -183,7 +182,7 @@ impl Blocks {
     }
 
     /// Adds text of any size. Returns false if the writing thread has failed.
-    fn put(&mut self, mut text: &[u8]) -> Result<bool, Failure> {
+    fn put(&mut self, mut text: &[u8]) -> Result<bool, Error> {
         if let Some(terminator) = self.whole {
             append(&mut self.block, text)?;
             return Ok(self.block.len() < BLOCK || text.last() != Some(&terminator) || self.send()?);
@@ -200,7 +199,7 @@ impl Blocks {
         Ok(true)
     }
 
-    fn send(&mut self) -> Result<bool, Failure> {
+    fn send(&mut self) -> Result<bool, Error> {
         let next = self.empty.try_recv().map_or_else(|_| room(BLOCK), Ok)?;
         Ok(self.full.send(std::mem::replace(&mut self.block, next)).is_ok())
     }

@@ -5,7 +5,6 @@ mod check;
 mod cost;
 mod explain;
 mod external;
-mod input;
 mod items;
 mod long;
 mod merge;
@@ -19,17 +18,18 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
+use sortie_files::compression::Compression;
+use sortie_files::memory::window;
+use sortie_files::run::Part;
+use sortie_files::threads::of_use;
+use sortie_files::{Error, Gather, Input, Ledger, PARALLEL_FROM, Sink, Task};
 use sortie_formats::lines;
 
 use crate::cli::{LinesJob, MemorySize};
-use crate::compression::Compression;
-use crate::external::{Gather, Part, Sink, Task};
 use crate::failure::Failure;
 use crate::order::{LineOrder, warnings};
-use crate::stats::Ledger;
-use crate::{complain, memory, remark, threads};
+use crate::{complain, inputs, memory, remark, stats, threads};
 use external::Feed;
-pub use input::Input;
 use items::{LINES_A_BLOCK, Lines};
 
 /// The default number of inputs to merge at a time.
@@ -73,7 +73,7 @@ pub fn run(args: &LinesJob) -> Result<(), Failure> {
     if args.debug {
         warnings(args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
     }
-    let inputs = Input::all(&args.sources)?;
+    let inputs = inputs::all(&args.sources)?;
     inputs.iter().try_for_each(Input::examine)?;
     let compression = Compression::of(args.compress, args.output.as_deref(), false)?;
     if args.sources.check.is_none() && !args.sources.as_is {
@@ -87,7 +87,7 @@ pub fn run(args: &LinesJob) -> Result<(), Failure> {
         })?,
         None => sort(inputs, args, compression, &mut job)?,
     }
-    job.ledger.close(args.resources.stats)
+    stats::close(job.ledger, args.resources.stats)
 }
 
 fn sort(
@@ -95,11 +95,11 @@ fn sort(
     args: &LinesJob,
     compression: Option<Compression>,
     job: &mut LineSort,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
-    let of_use = || threads::of_use(args.resources.parallel, None);
-    job.budget = memory::budget(args.resources.buffer_size, size, of_use);
-    job.window = memory::window(job.budget, size);
+    let threads = || of_use(args.resources.parallel, None);
+    job.budget = memory::budget(args.resources.buffer_size, size, threads);
+    job.window = window(job.budget, size);
     let job = &*job;
     let task = Task::new(&args.temporary, job.budget, &job.ledger);
     task.publish(args.output.as_deref(), compression, |sink| {
@@ -123,7 +123,7 @@ fn sort_or_merge(
     task: &Task<'_>,
     job: &LineSort,
     sink: Sink<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let is_small = size.is_some_and(|size| size <= job.budget.min(MERGED_WHOLE));
     if args.merge && args.temporary.batch_size.is_none() && is_small {
         let bytes = size.unwrap_or(0) as usize;
@@ -146,19 +146,14 @@ fn sort_or_merge(
 
 /// Sorts in memory if all input is in files and fits. Several threads read it at once. Returns false if it does
 /// not fit.
-fn sort_at_once(
-    inputs: &[Input],
-    size: Option<u64>,
-    job: &LineSort,
-    sink: Sink<'_>,
-) -> Result<bool, Failure> {
+fn sort_at_once(inputs: &[Input], size: Option<u64>, job: &LineSort, sink: Sink<'_>) -> Result<bool, Error> {
     let Some(size) = size.filter(|&size| size <= job.budget / 2) else { return Ok(false) };
     // Standard input cannot be read a second time, which is necessary if the sort turns out to need too much memory.
     if inputs.iter().any(Input::is_stdin) {
         return Ok(false);
     }
     // All threads together read a larger file.
-    if size >= input::PARALLEL_FROM as u64 {
+    if size >= PARALLEL_FROM as u64 {
         job.start_threads(Some(size))?;
     }
     job.ledger.progress.stage("reading", size);
@@ -190,14 +185,14 @@ impl LineSort {
             window: 0,
             threads: OnceLock::new(),
             longest: AtomicUsize::new(0),
-            ledger: Ledger::open(),
+            ledger: stats::open(),
         })
     }
 
     /// Starts the threads on the first call. `work` is the number of bytes that are worth dividing among them, if it is
     /// known. A few lines are sorted without a pool, because starting one takes longer than sorting them, even if it has no
     /// second thread.
-    fn start_threads(&self, work: Option<u64>) -> Result<(), Failure> {
+    fn start_threads(&self, work: Option<u64>) -> Result<(), Error> {
         if self.threads.get().is_some() {
             return Ok(());
         }
@@ -212,7 +207,7 @@ impl LineSort {
         } else if work.is_none_or(|bytes| bytes >= POOL_FROM as u64) {
             threads::start_with_this(asked, work)?;
         }
-        let _ = self.threads.set(threads::of_use(asked, work));
+        let _ = self.threads.set(of_use(asked, work));
         Ok(())
     }
 
@@ -220,8 +215,8 @@ impl LineSort {
     fn merge_by(
         &self,
         parts: Vec<Part>,
-        merge: impl FnOnce(Vec<Part>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        merge: impl FnOnce(Vec<Part>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let bytes = parts.iter().map(|part| part.bytes).sum::<u64>() as usize;
         self.ledger.timed("merge", bytes, bytes, || merge(parts))
     }
@@ -246,7 +241,7 @@ impl LineSort {
     /// and copies the rest. Samples estimate how long the lines are.
     fn work(&self, text: &[u8]) -> u64 {
         // For a larger text, reading and writing alone make threads worthwhile.
-        if text.len() <= SAMPLES * SAMPLE || text.len() >= input::PARALLEL_FROM {
+        if text.len() <= SAMPLES * SAMPLE || text.len() >= PARALLEL_FROM {
             return text.len() as u64;
         }
         let sample = |i: usize| &text[i * (text.len() / SAMPLES)..][..SAMPLE];

@@ -1,14 +1,14 @@
 //! Sorts lines by a single `-n` key. Codes of 64 bits are sorted instead of encoded keys, and the lines move with them.
 
 use rayon::prelude::*;
+use sortie_files::Error;
+use sortie_files::memory::filled;
 
 use super::LineSort;
 use super::items::{LINES_A_BLOCK, builder, sorter};
-use crate::failure::Failure;
-use crate::memory::filled;
 
 /// Sorts lines by their numbers. With `-u`, keeps only the first of lines with equal numbers.
-pub fn sort(lines: &mut Vec<&[u8]>, bytes: usize, job: &LineSort) -> Result<(), Failure> {
+pub fn sort(lines: &mut Vec<&[u8]>, bytes: usize, job: &LineSort) -> Result<(), Error> {
     let mut codes = filled(lines.len(), 0)?;
     let exact = job.ledger.timed("encode", bytes, size_of_val(&codes[..]), || encode(lines, &mut codes, job));
     job.ledger.absorb(sorter(job, false, lines.len())?.sort_pairs(&mut codes, lines)?);
@@ -59,7 +59,7 @@ struct Ties<'j> {
 
 impl Ties<'_> {
     /// `codes` are in order, and are those of the lines.
-    fn order(&self, codes: &[u64], lines: &mut [&[u8]]) -> Result<(), Failure> {
+    fn order(&self, codes: &[u64], lines: &mut [&[u8]]) -> Result<(), Error> {
         if lines.len() < LINES_A_BLOCK {
             let mut rest = lines;
             for equal in codes.chunk_by(|a, b| a == b) {
@@ -88,7 +88,7 @@ impl Ties<'_> {
     }
 
     /// Orders lines that all have the same code.
-    fn order_equal(&self, lines: &mut [&[u8]]) -> Result<(), Failure> {
+    fn order_equal(&self, lines: &mut [&[u8]]) -> Result<(), Error> {
         if lines.len() < LINES_A_BLOCK {
             lines.sort_by(|a, b| self.job.order.compare(a, b));
             return Ok(());

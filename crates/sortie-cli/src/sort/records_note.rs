@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::input::Input;
-use crate::{compression, quote};
+use sortie_files::{Input, compression, quote};
 
 /// The number of bytes at the beginning of a file in which its first record is looked for.
 const HEAD: usize = 4 << 10;

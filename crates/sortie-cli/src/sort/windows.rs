@@ -1,18 +1,21 @@
 //! Merges runs of lines with all threads, one window at a time.
 //!
-//! A window has the lines of all runs up to a bound (`external/windows.rs`). It is cut at some of its lines into pieces, and
+//! A window has the lines of all runs up to a bound (`sortie_files::merge::windows`). It is cut at some of its lines into pieces, and
 //! each thread merges one piece. Meanwhile the window before is written and the next one is read.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use rayon::prelude::*;
+use sortie_files::memory::append;
+use sortie_files::merge::merge_cursors;
+use sortie_files::merge::windows::{self, Cut, Windows, end};
+use sortie_files::relay::{relay, runners};
+use sortie_files::run::Part;
+use sortie_files::{Error, Sink};
 
 use super::LineSort;
 use super::merge::Slice;
-use crate::external::{self, Cut, Part, Sink, Windows, end, merge_cursors, relay, runners};
-use crate::failure::Failure;
-use crate::memory::append;
 
 /// The bytes that one thread merges at a time. A piece and its result fit in the cache of a core.
 const PIECE: usize = 256 << 10;
@@ -20,7 +23,7 @@ const PIECE: usize = 256 << 10;
 const LEAST: u64 = 16 << 10;
 
 /// Merges runs with `budget` bytes of memory. The runs must be in the order in which their lines were read.
-pub fn merge(runs: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Failure> {
+pub fn merge(runs: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Error> {
     let runners = runners(budget);
     let share = share(budget, runs.len()) as usize;
     let windows = Windows::new(job, runs, share)?;
@@ -64,13 +67,13 @@ fn without_end(line: &[u8]) -> &[u8] {
 /// The lines that a runner merges.
 #[derive(Default)]
 struct Window {
-    lines: external::Window,
+    lines: windows::Window,
     /// The merged pieces, in order.
     pieces: Vec<Vec<u8>>,
 }
 
 impl Window {
-    fn merge(&mut self, job: &LineSort) -> Result<(), Failure> {
+    fn merge(&mut self, job: &LineSort) -> Result<(), Error> {
         let runs = self.lines.runs();
         let cuts = cuts(&runs, self.lines.items.filled().len().div_ceil(PIECE), job);
         self.pieces.resize_with(cuts.len() - 1, Vec::new);
@@ -82,7 +85,7 @@ impl Window {
     }
 
     /// Writes the merged pieces. `last` is the last line written before them; it is updated to their last line.
-    fn write(&self, job: &LineSort, last: &mut Option<Vec<u8>>, sink: Sink<'_>) -> Result<(), Failure> {
+    fn write(&self, job: &LineSort, last: &mut Option<Vec<u8>>, sink: Sink<'_>) -> Result<(), Error> {
         let mut pieces = self.pieces.iter().map(|piece| &piece[..]).filter(|piece| !piece.is_empty());
         if !job.order.unique() {
             return pieces.try_for_each(sink);
@@ -129,7 +132,7 @@ fn cuts(runs: &[&[u8]], pieces: usize, job: &LineSort) -> Vec<Vec<usize>> {
     cuts
 }
 
-fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &LineSort) -> Result<(), Failure> {
+fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &LineSort) -> Result<(), Error> {
     piece.clear();
     let bytes: usize = runs.iter().map(|run| run.len()).sum();
     // Frees the large buffer that an uneven window left here, so that it does not add to the buffers of the next
@@ -137,7 +140,7 @@ fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &LineSort) -> Result<
     if piece.capacity() > bytes.max(PIECE) {
         *piece = Vec::new();
     }
-    piece.try_reserve_exact(bytes).map_err(|_| Failure::Memory(bytes as u64))?;
+    piece.try_reserve_exact(bytes).map_err(|_| Error::Memory(bytes as u64))?;
     merge_cursors(runs.into_iter().map(|run| Slice::new(run, job)), job, |line| {
         // The reserved memory suffices for all lines.
         piece.extend_from_slice(line);

@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
+use sortie_files::memory::leaving;
+use sortie_files::quote;
 use sortie_formats::spectra::mzml::{self, Header, Index};
 use sortie_formats::spectra::{Format, NoRoom, Part, Problem, Room, SpectrumError, mgf};
 
 use super::stretch::{Broken, Stretch};
 use crate::cli::{PeakKey, SpectraArgs};
 use crate::failure::Failure;
-use crate::{memory, quote};
 
 /// The number of bytes of text that one task parses.
 const PART: usize = 1 << 18;
@@ -204,7 +205,7 @@ impl Parser {
     fn enough(&self, needed: u64) -> u64 {
         // A sixteenth of a share is for text that was read.
         let share = needed.saturating_mul(self.copies()) / 15 * 16;
-        memory::leaving(share.saturating_mul(super::STRETCHES)).div_ceil(1 << 20) + BESIDE
+        leaving(share.saturating_mul(super::STRETCHES)).div_ceil(1 << 20) + BESIDE
     }
 
     /// The number of copies of the output in memory.

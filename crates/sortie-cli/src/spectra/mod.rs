@@ -15,14 +15,14 @@ use std::time::Instant;
 
 use sortie::request::{Beside, KeyForm, Lengths, Operation};
 use sortie::{Segments, Sorter};
+use sortie_files::compression::Compression;
+use sortie_files::threads::{of_use, spawn};
+use sortie_files::{Ledger, Output, quote};
 use sortie_formats::spectra::Kept;
 
 use crate::cli::{SpectraArgs, temporary_folder};
-use crate::compression::Compression;
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::stats::Ledger;
-use crate::{explain, memory, quote, threads};
+use crate::{explain, memory, stats, threads};
 use batch::{Batch, Parser};
 use stretch::Stretches;
 use write::Writer;
@@ -35,12 +35,11 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     let output = Some(args.output.as_path()).filter(|output| *output != Path::new("-"));
     let compression = Compression::of(args.compress, output, false)?;
     memory::hold_back(args.resources.buffer_size);
-    let budget = memory::budget(args.resources.buffer_size, None, || {
-        threads::of_use(args.resources.parallel, None) + 2
-    });
+    let budget =
+        memory::budget(args.resources.buffer_size, None, || of_use(args.resources.parallel, None) + 2);
     threads::start(args.resources.parallel, None)?;
-    let ledger = Ledger::open();
-    let stretches = Stretches::open(&args.input, budget / STRETCHES, &ledger.progress)?;
+    let ledger = stats::open();
+    let stretches = Stretches::open(&args.input, budget / STRETCHES, &ledger)?;
     let mut writer = Writer::new(Output::open(output, &temporary_folder(), compression)?);
     let parser = Parser::new(args, stretches.name().to_owned(), compression.is_some());
     explain::may_take_gpu(args.resources.engine, args.resources.buffer_size);
@@ -60,8 +59,8 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
                 })
             })
         };
-        threads::spawn(scope, read).map_err(Failure::threads(2))?;
-        threads::spawn(scope, parse).map_err(Failure::threads(1))?;
+        spawn(scope, read).map_err(Failure::threads(2))?;
+        spawn(scope, parse).map_err(Failure::threads(1))?;
         sort(args, to_sort.iter(), &mut writer, &ledger)
     })?;
     if args.resources.explain {
@@ -72,7 +71,7 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     if let Some(note) = note(kept) {
         crate::remark(format!("{}: {note}\n", quote::name(&args.input)).as_bytes());
     }
-    ledger.close(args.resources.stats)
+    stats::close(ledger, args.resources.stats)
 }
 
 /// Sorts and writes all batches. Returns the counts of what stays as it is.

@@ -6,11 +6,10 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use sortie_files::{Ledger, compression};
 use sortie_formats::spectra::{Format, NoRoom, Room};
 
-use crate::compression;
 use crate::failure::Failure;
-use crate::progress::Progress;
 
 /// The bytes of a stretch, unless the file is shorter: some 100,000 peaks. That is enough to sort with many threads,
 /// and small enough that several stretches take little memory.
@@ -81,9 +80,9 @@ pub struct Stretches {
 }
 
 impl Stretches {
-    /// Opens `path`, or standard input for `-`. Reading it advances the progress bar. Each stretch may take `share`
+    /// Opens `path`, or standard input for `-`. Reading it advances the progress. Each stretch may take `share`
     /// bytes.
-    pub fn open(path: &Path, share: u64, progress: &Progress) -> Result<Stretches, Failure> {
+    pub fn open(path: &Path, share: u64, ledger: &Ledger) -> Result<Stretches, Failure> {
         let is_stdin = path.as_os_str() == "-";
         let name = if is_stdin { Path::new("standard input") } else { path };
         let open = || {
@@ -92,11 +91,11 @@ impl Stretches {
                 false => File::open(path),
             }?;
             let about = file.metadata()?;
-            progress.stage("sorting", if about.is_file() { about.len() } else { 0 });
+            ledger.progress.stage("sorting", if about.is_file() { about.len() } else { 0 });
             Ok(file)
         };
         let file = open().map_err(Failure::file("read", name))?;
-        let source = compression::reader(file, name, progress)?;
+        let source = compression::reader(file, name, ledger.counter())?;
         Ok(Stretches { source, name: name.to_owned(), share, format: None, rest: Vec::new(), ended: false })
     }
 

@@ -1,12 +1,12 @@
 //! Writes the spectra with their peaks in the new order, and the updated index.
 
 use rayon::prelude::*;
+use sortie_files::Output;
 use sortie_formats::spectra::mzml::Index;
 use sortie_formats::spectra::{NoRoom, Problem};
 
 use super::batch::Batch;
 use crate::failure::Failure;
-use crate::output::Output;
 
 /// Writes a file batch by batch.
 pub struct Writer {
@@ -61,13 +61,13 @@ impl Writer {
     }
 
     pub fn finish(self) -> Result<(), Failure> {
-        self.output.finish()
+        Ok(self.output.finish()?)
     }
 
     fn put(&mut self, pieces: Vec<Vec<u8>>) -> Result<(), Failure> {
         pieces.iter().try_for_each(|piece| {
             self.written += piece.len() as u64;
-            self.output.write(piece)
+            Ok(self.output.write(piece)?)
         })
     }
 }

@@ -8,13 +8,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::vec;
 
+use sortie_files::quote;
+
 use super::SortOptions;
-use crate::cli::KeyOptions;
 use crate::cli::flag::{Arguments, usage};
 use crate::cli::getopt::{Reader, Stop};
-use crate::cli::key;
+use crate::cli::{KeyOptions, key};
 use crate::failure::Failure;
-use crate::quote;
 
 /// Parses the arguments after the name of the command.
 pub fn parse(words: vec::IntoIter<OsString>) -> Result<SortOptions, Stop> {

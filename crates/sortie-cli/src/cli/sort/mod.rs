@@ -9,19 +9,19 @@ mod records;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-pub use gnu::{OldKey, parse};
-pub use records::{RecordFormat, RecordKey, RecordOptions};
+use sortie_files::compression::Asked;
+use sortie_files::{Temporary, quote};
 
 use super::arrays::{self, ArrayOptions};
 use super::compress;
 use super::flag::{Arguments, Flag, Name, Operand, Section, usage};
-use super::job::{ArrayJob, FixedJob, Job, JobKind, LineKey, LinesJob, RecordsJob, Sources, Temporary};
+use super::job::{ArrayJob, FixedJob, Job, JobKind, LineKey, LinesJob, RecordsJob, Sources};
 use super::key::{BYTE_KEY, KeyOptions, KeyPlace};
 use super::resources::{self, Resources, temporary_folder};
 use super::values::Check;
-use crate::compression::Asked;
 use crate::failure::Failure;
-use crate::quote;
+pub use gnu::{OldKey, parse};
+pub use records::{RecordFormat, RecordKey, RecordOptions};
 
 /// The options of `sortie sort` as given. [`SortOptions::job`] determines the job that they select.
 #[derive(Debug, Default)]

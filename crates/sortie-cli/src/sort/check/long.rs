@@ -5,8 +5,9 @@
 
 use std::cmp::Ordering;
 
+use sortie_files::memory::append;
+
 use crate::failure::Failure;
-use crate::memory::append;
 use crate::sort::long::common;
 
 /// A line, and the next one, which replaces it.
@@ -45,7 +46,7 @@ impl Successor {
             self.found = Some(Some(next).cmp(&self.line.get(self.agree)));
             self.line.truncate(self.agree);
         }
-        append(&mut self.line, more)
+        Ok(append(&mut self.line, more)?)
     }
 
     /// Whether the current line has any bytes.

@@ -8,14 +8,13 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 
 use rayon::prelude::*;
+use sortie_files::{Input, shortage};
 
 use super::LineSort;
-use super::input::Input;
 use super::items::direct;
 use crate::cli::Check;
 use crate::failure::Failure;
 use crate::order::compare_bytes;
-use crate::shortage;
 use long::Successor;
 
 /// The bytes of a block, which fits in the cache of a core.
@@ -167,7 +166,7 @@ impl Blocks {
         // Reserves room for a missing terminator at the end, and for one byte to detect that there is no more
         // data.
         let size = input.size().map_or(READ, |size| READ.min(size as usize + 2));
-        let text = crate::memory::filled(size, 0)?;
+        let text = sortie_files::memory::filled(size, 0)?;
         Ok(Blocks {
             content,
             terminator: job.terminator,

@@ -1,0 +1,42 @@
+//! What a caller chooses besides the format.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sortie::Report;
+
+use crate::compression::{Asked, Compression};
+use crate::{Error, Ledger, Progress, Sink, Task, Temporary, memory};
+
+/// What can be chosen for any format.
+#[derive(Clone, Default)]
+pub struct Choices {
+    pub descending: bool,
+    /// Whether only the first of several items with equal keys is kept.
+    pub unique: bool,
+    /// The most memory in bytes that the process may take. By default, three fifths of what is available.
+    pub memory: Option<u64>,
+    pub temporary: Temporary,
+    /// By default, the name of the output says whether it is compressed.
+    pub compression: Option<Asked>,
+    pub progress: Option<Arc<dyn Progress>>,
+}
+
+impl Choices {
+    /// Has `sort` write to `output`, or standard output, with what was chosen. `size` is the number of bytes of the input, if it is
+    /// known.
+    pub(super) fn publish(
+        &self,
+        output: Option<&Path>,
+        size: Option<u64>,
+        sort: impl FnOnce(&Task<'_>, Sink<'_>) -> Result<(), Error>,
+    ) -> Result<Report, Error> {
+        let compression = Compression::of(self.compression, output, false)?;
+        let budget = memory::budget(self.memory, size, rayon::current_num_threads);
+        let ledger = self.progress.clone().map_or_else(Ledger::default, Ledger::new);
+        let task = Task::new(&self.temporary, budget, &ledger);
+        task.publish(output, compression, |sink| sort(&task, sink))?;
+        drop(task);
+        Ok(ledger.close())
+    }
+}

@@ -1,0 +1,24 @@
+//! Formats that a program can sort by this crate alone.
+//!
+//! | what is sorted | by |
+//! |---|---|
+//! | lines of text, such as a CSV file | [`sort_layout`] with [`Lines`] |
+//! | binary records after their lengths | [`sort_layout`] with [`Prefixed`] |
+//! | items of any length | [`sort_layout`] with a [`Layout`] of the caller |
+//! | binary records of one length | [`sort_records`] |
+//! | items of one width, in an order of the caller | [`sort_items`](crate::sort_items) with [`Items`](crate::Items) |
+
+mod choices;
+mod fixed;
+mod layout;
+mod lines;
+mod prefixed;
+
+#[cfg(test)]
+mod tests;
+
+pub use choices::Choices;
+pub use fixed::{RecordFeed, Records, sort_records};
+pub use layout::{Layout, sort_layout};
+pub use lines::Lines;
+pub use prefixed::Prefixed;
