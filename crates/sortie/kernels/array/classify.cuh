@@ -28,7 +28,7 @@ constexpr u32 CELLS = 1u << CELL_BITS;
 // The number of fractional bits in the table of where cells begin.
 constexpr u32 CELL_FRACTION = 12;
 
-// What is known about the keys. It comes from a sample, except that their order comes from all keys if the sample is
+// Properties of the keys. They come from a sample, except that their order comes from all keys if the sample is
 // in order.
 struct Profile {
     Range range;

@@ -12,7 +12,7 @@
 //
 // Order: count_digits, then sweep for each digit from the lowest on; at least two launches of sweep.
 //
-// What is sorted by:
+// The keys of the passes:
 // - With no profile, or with the plan PASSES, all digits of the codes.
 // - With SORTIE_BUCKETS and the plans DISTRIBUTE and FILL, the two digits of the bucket numbers. scan_buckets of
 //   count_buckets.cu has counted these.

@@ -47,7 +47,7 @@ constexpr u32 ROW = SORTIE_ROW;
 constexpr u32 TILE = BLOCK * ROW;
 // The threads of the block that sorts a sample.
 constexpr u32 SAMPLING = block_sort::BLOCK;
-// Items of the sample per bucket, if they fit. With so many, the longest bucket is rarely longer than 1.5x the average.
+// Items of the sample per bucket, if they fit. With this many, the longest bucket is rarely longer than 1.5x the average.
 constexpr u32 OVERSAMPLING = 64;
 // The number of threads that a multiprocessor should hold, which leaves 64 registers for each.
 constexpr u32 RESIDENT = 1024;

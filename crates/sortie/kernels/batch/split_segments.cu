@@ -34,7 +34,7 @@ constexpr u32 RESIDENT = 1024;
 // The most buckets between splitters. With the buckets of equal keys, there is a thread for each bucket.
 constexpr u32 MOST_WAYS = BLOCK / 2;
 constexpr u32 NODES = MOST_WAYS;
-// The most keys of a sample, and the most per bucket. With so many, the longest bucket is rarely longer than 1.5x the
+// The most keys of a sample, and the most per bucket. With this many, the longest bucket is rarely longer than 1.5x the
 // average.
 constexpr u32 SAMPLED = 4096;
 constexpr u32 OVERSAMPLING = 64;

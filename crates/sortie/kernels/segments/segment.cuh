@@ -1,4 +1,4 @@
-// What is sorted: the keys of segments, with or without a payload, and the arrays that they are in.
+// The input of a segment sort: the keys of segments, with or without a payload, and the arrays that they are in.
 //
 // Compile-time parameters:
 // - SORTIE_KEY_BYTES: 1, 2, 4, 8 or 16, the width of a key. SORTIE_KIND: code::Kind.
