@@ -569,8 +569,8 @@ fn the_help_is_wrapped_once() {
         let folder = tempfile::tempdir().unwrap();
         let output = run(sortie(folder.path(), "build --help").env("COLUMNS", columns.to_string()), b"");
         let help = text(&output.stdout);
-        let paragraphs = &help
-            [help.find("The ending of a file's name says its format.").unwrap()..help.find("Exit status:").unwrap()];
+        let paragraphs = &help[help.find("The ending of a file's name says its format.").unwrap()
+            ..help.find("Exit status:").unwrap()];
         for paragraph in paragraphs.split("\n\n") {
             let lines: Vec<_> = paragraph.trim().lines().collect();
             for pair in lines.windows(2) {
