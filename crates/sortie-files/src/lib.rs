@@ -60,6 +60,7 @@ pub mod relay;
 pub mod run;
 pub mod shortage;
 mod sink;
+mod temporary;
 pub mod threads;
 
 pub use error::{Damaged, Error};
@@ -68,6 +69,7 @@ pub use gather::{Gather, Item, Keyed};
 pub use input::{Input, Inputs, PARALLEL_FROM, binary};
 pub use items::{Items, sort_items};
 pub use ledger::{Ledger, Progress};
-pub use pipeline::{Task, Temporary};
+pub use pipeline::Task;
 pub use publish::Output;
 pub use sink::Sink;
+pub use temporary::Temporary;

@@ -11,25 +11,14 @@
 //! runs. Later stretches share the memory, and steps 1 to 3 run at the same time, each on a different stretch.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::compression::Compression;
 use crate::format::{Format, Share, Sorted};
 use crate::relay::{relay, runners, runners_of_several};
 use crate::run::{Merge, Parts, RunFolder};
 use crate::sink::Sink;
-use crate::{Error, Ledger, Output};
-
-/// Where temporary files go, and how runs are merged.
-#[derive(Debug, Clone, Default)]
-pub struct Temporary {
-    /// The folders, which take turns. If empty, `$TMPDIR` or `/tmp`.
-    pub folders: Vec<PathBuf>,
-    /// The number of runs to merge at a time. By default, the format decides.
-    pub batch_size: Option<NonZeroUsize>,
-    /// A program that compresses its standard input, and decompresses it with `-d`.
-    pub compress_program: Option<PathBuf>,
-}
+use crate::{Error, Ledger, Output, Temporary};
 
 /// A sort within a memory limit.
 pub struct Task<'a> {

@@ -18,5 +18,42 @@ pub use cpu_rates::CpuRates;
 pub use machine::{Machine, Vectors};
 #[cfg(feature = "gpu")]
 pub use on_gpus::{MachineGpu, shipped_gpus};
-pub(crate) use route::check;
-pub use route::{Plan, Predicted, Reason, Route, plan};
+pub use route::{Plan, Predicted, Reason, Route};
+
+use crate::Error;
+use crate::capability::Capability;
+use crate::request::Request;
+
+/// Plans a sort. Reads no data, asks no device, and allocates no scratch.
+///
+/// ```
+/// use sortie::plan::{Machine, MachineGpu, Route, Vectors, plan};
+/// use sortie::request::{Beside, Budget, KeyForm, Operation};
+/// use sortie::{Engine, Sorter};
+///
+/// # fn main() -> Result<(), sortie::Error> {
+/// let h200 = MachineGpu::shipped("NVIDIA H200", 0).unwrap();
+/// let machine = Machine::of_cpu(Vectors::Avx512).with_gpu(h200);
+/// let request = Sorter::builder().build()?.request(Operation::Array, KeyForm::of::<u32>(), Beside::Nothing, 1 << 30);
+/// let planned = plan(&sortie::Request { budget: Budget::of_threads(16), ..request }, &machine)?;
+/// assert!(matches!(planned.route, Route::Gpu(0, _)), "{planned}");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`Error::Unsupported`] if no engine has the requested sort, see [`capabilities`].
+/// [`Error::Memory`] if a GPU was named, and there is too little memory for each of its ways, or the data is larger than any memory.
+pub fn plan(request: &Request, machine: &Machine) -> Result<Plan, Error> {
+    let able = Capability::of(request)?;
+    able.check(request)?;
+    on_gpus::plan(request, machine, able)
+}
+
+/// Refuses what no machine could do.
+pub(crate) fn check(request: &Request) -> Result<(), Error> {
+    Capability::of(request)?.check(request)
+}
+
+#[cfg(test)]
+mod tests;

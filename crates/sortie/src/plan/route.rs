@@ -1,14 +1,13 @@
-//! [`plan`]: where and how a request will be carried out, decided from the request and the machine alone.
+//! [`Plan`]: where and how a request will be carried out.
 
 use std::fmt;
 
+use super::Machine;
 use super::predict::on_cpu;
 use super::scratch;
-use super::{Machine, on_gpus};
-use crate::capability::Capability;
+use crate::Devices;
 use crate::request::Request;
 use crate::ways::{CpuWay, GpuWay, Scratch};
-use crate::{Devices, Error};
 
 /// How a request will be carried out, and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,37 +61,6 @@ pub enum Reason {
     CpuIsFaster,
     /// The GPU is predicted to be faster.
     GpuIsFaster,
-}
-
-/// Plans a sort. Reads no data, asks no device, and allocates no scratch.
-///
-/// ```
-/// use sortie::plan::{Machine, MachineGpu, Route, Vectors, plan};
-/// use sortie::request::{Beside, Budget, KeyForm, Operation};
-/// use sortie::{Engine, Sorter};
-///
-/// # fn main() -> Result<(), sortie::Error> {
-/// let h200 = MachineGpu::shipped("NVIDIA H200", 0).unwrap();
-/// let machine = Machine::of_cpu(Vectors::Avx512).with_gpu(h200);
-/// let request = Sorter::builder().build()?.request(Operation::Array, KeyForm::of::<u32>(), Beside::Nothing, 1 << 30);
-/// let planned = plan(&sortie::Request { budget: Budget::of_threads(16), ..request }, &machine)?;
-/// assert!(matches!(planned.route, Route::Gpu(0, _)), "{planned}");
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-/// [`Error::Unsupported`] if no engine has the requested sort, see [`capabilities`](super::capabilities).
-/// [`Error::Memory`] if a GPU was named, and there is too little memory for each of its ways, or the data is larger than any memory.
-pub fn plan(request: &Request, machine: &Machine) -> Result<Plan, Error> {
-    let able = Capability::of(request)?;
-    able.check(request)?;
-    on_gpus::plan(request, machine, able)
-}
-
-/// Refuses what no machine could do.
-pub(crate) fn check(request: &Request) -> Result<(), Error> {
-    Capability::of(request)?.check(request)
 }
 
 pub(super) fn on_the_cpu(request: &Request, machine: &Machine, reason: Reason) -> Plan {
@@ -192,6 +160,3 @@ impl fmt::Display for Reason {
         })
     }
 }
-
-#[cfg(test)]
-mod tests;

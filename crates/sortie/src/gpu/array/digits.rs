@@ -23,7 +23,7 @@ use super::stable::stable_words;
 use crate::Error;
 use crate::gpu::alloc::scratch;
 use crate::gpu::engine::KernelSet;
-use crate::gpu::kernels::array::{ItemArrays, BucketBounds};
+use crate::gpu::kernels::array::{BucketBounds, ItemArrays};
 use crate::gpu::kernels::{CodeTransform, Instance};
 use crate::gpu::segments::{Moved, Payload, Rest, listed_words};
 use crate::gpu::{Gpu, Pending};

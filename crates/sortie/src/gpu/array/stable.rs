@@ -18,7 +18,7 @@ use super::shape::{Block, Blocks, Shape};
 use crate::Error;
 use crate::gpu::alloc::scratch;
 use crate::gpu::engine::KernelSet;
-use crate::gpu::kernels::array::{BucketCodes, LeftList, BucketBounds, StableArrays};
+use crate::gpu::kernels::array::{BucketBounds, BucketCodes, LeftList, StableArrays};
 use crate::gpu::kernels::{CodeTransform, Define, File, Instance, kind};
 use crate::gpu::segments::{Moved, Payload, Rest, listed_words};
 use crate::gpu::{Gpu, Pending};
