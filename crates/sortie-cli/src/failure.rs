@@ -62,24 +62,6 @@ impl From<sortie::Error> for Failure {
     }
 }
 
-impl From<sortie_index::Error> for Failure {
-    fn from(error: sortie_index::Error) -> Failure {
-        use sortie_index::Error;
-        match error {
-            Error::File { doing, path, source } => Failure::file(doing, &path)(source),
-            Error::NotAnIndex { path, why } => Failure::new(format!("{}: {why}", quote::name(&path))),
-            Error::Empty { path } => Failure::new(format!(
-                "no documents were found; the existing index is kept: {}",
-                quote::name(&path)
-            )),
-            Error::Memory { bytes } => sortie_files::Error::Memory(bytes).into(),
-            Error::Sort(error) => error.into(),
-            // The message may contain a file name with any characters.
-            other => Failure::new(other.to_string().replace(char::is_control, "?")),
-        }
-    }
-}
-
 impl Failure {
     /// A failure with the given message.
     pub fn new(message: impl Into<String>) -> Failure {

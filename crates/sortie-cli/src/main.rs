@@ -9,6 +9,7 @@ mod doctor;
 mod explain;
 mod failure;
 mod fixed;
+#[cfg_attr(not(feature = "index"), path = "no_index.rs")]
 mod index;
 mod inputs;
 mod man;

@@ -8,8 +8,12 @@ use clap::{Arg, ArgAction, Command, ValueHint};
 
 use super::flag::{Arguments, Domain, Effect, Flag};
 
-/// The version of the program.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The version of the program. One that is linked statically cannot load the libraries of CUDA.
+pub const VERSION: &str = if cfg!(target_feature = "crt-static") {
+    concat!(env!("CARGO_PKG_VERSION"), " (linked statically: without GPUs)")
+} else {
+    env!("CARGO_PKG_VERSION")
+};
 
 /// The command, for clap.
 pub fn command<A: Arguments>() -> Command {

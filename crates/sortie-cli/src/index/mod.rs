@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-use sortie_files::{Error, Output};
+use sortie_files::{Error, Output, quote};
 use sortie_index::Index;
 
 use crate::cli::{IndexCommand, temporary_folder};
@@ -25,6 +25,25 @@ pub fn run(command: &IndexCommand) -> Result<(), Failure> {
         IndexCommand::Terms { index, prefix } => terms(index, prefix),
         IndexCommand::Check { index } => Ok(Index::open(index)?.check()?),
         IndexCommand::Export { index, ciff } => export(index, ciff),
+    }
+}
+
+impl From<sortie_index::Error> for Failure {
+    fn from(error: sortie_index::Error) -> Failure {
+        match error {
+            sortie_index::Error::File { doing, path, source } => Failure::file(doing, &path)(source),
+            sortie_index::Error::NotAnIndex { path, why } => {
+                Failure::new(format!("{}: {why}", quote::name(&path)))
+            }
+            sortie_index::Error::Empty { path } => Failure::new(format!(
+                "no documents were found; the existing index is kept: {}",
+                quote::name(&path)
+            )),
+            sortie_index::Error::Memory { bytes } => Error::Memory(bytes).into(),
+            sortie_index::Error::Sort(error) => error.into(),
+            // The message may contain a file name with any characters.
+            other => Failure::new(other.to_string().replace(char::is_control, "?")),
+        }
     }
 }
 

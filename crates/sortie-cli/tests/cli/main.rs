@@ -10,6 +10,7 @@ mod faults;
 mod files;
 mod fixed;
 mod gnu;
+#[cfg(feature = "index")]
 mod index;
 mod long_lines;
 mod man;

@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 use rustix::buffer::spare_capacity;
 use rustix::fs::{XattrFlags, getxattr, listxattr, setxattr};
 
-use crate::support::{self, copy_program, gnu, names, run, sortie, text};
+use crate::support::{self, HAS_INDEX, copy_program, gnu, names, run, sortie, text};
 
 const TEXT: &str = "c\nb\na\n";
 const SORTED: &str = "a\nb\nc\n";
@@ -75,9 +75,8 @@ fn an_access_control_list_and_attributes_are_kept_by_every_command() {
         command.current_dir(folder.path());
         command
     };
-    assert!(
-        program().args(["index", "build", "x.jsonl", "-o", "x.index"]).output().unwrap().status.success()
-    );
+    let build = ["index", "build", "x.jsonl", "-o", "x.index"];
+    assert_eq!(program().args(build).output().unwrap().status.success(), HAS_INDEX);
     for (arguments, output) in [
         ("sort file -o file", "file"),
         ("sort -S 64K -m file -o file", "file"),
@@ -89,6 +88,9 @@ fn an_access_control_list_and_attributes_are_kept_by_every_command() {
         ("spectra x.mgf -o x.mgf --by mz", "x.mgf"),
         ("index export x.index --ciff x.ciff", "x.ciff"),
     ] {
+        if !HAS_INDEX && arguments.starts_with("index ") {
+            continue;
+        }
         let output = path(output);
         if !output.exists() {
             fs::write(&output, "old").unwrap();

@@ -17,6 +17,18 @@ fn defined(file: &str) -> HashSet<String> {
     names.map(|name| name.split('@').next().unwrap().to_owned()).collect()
 }
 
+/// What a build without an index says instead. The gate tests one with an index.
+#[cfg(not(feature = "index"))]
+#[test]
+fn a_build_without_an_index_says_how_to_get_one() {
+    for arguments in [&["index", "build", "x", "-o", "y"][..], &["index", "check", "y"]] {
+        let done = Command::new(env!("CARGO_BIN_EXE_sortie")).args(arguments).output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert!(said.starts_with("sortie: this build has no `sortie index`; "), "{said}");
+        assert!(said.contains("--features index") && done.status.code() == Some(2), "{said}");
+    }
+}
+
 /// Once, the program was linked to a fixed address.
 #[test]
 fn the_program_is_position_independent() {

@@ -14,6 +14,9 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use tempfile::TempDir;
 
+/// Whether the program was built with `sortie index`.
+pub const HAS_INDEX: bool = cfg!(feature = "index");
+
 /// `sortie sort` in `folder`.
 pub fn sortie(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
