@@ -8,7 +8,6 @@ mod arrays;
 mod compress;
 mod flag;
 mod getopt;
-#[cfg_attr(not(feature = "index"), expect(dead_code, reason = "nothing reads the options"))]
 mod index;
 mod job;
 mod key;
