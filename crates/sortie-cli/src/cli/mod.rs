@@ -11,6 +11,7 @@ mod getopt;
 #[cfg_attr(not(feature = "index"), expect(dead_code, reason = "nothing reads the options"))]
 mod index;
 mod job;
+mod job_kind;
 mod key;
 mod page;
 mod resources;
@@ -36,9 +37,9 @@ use getopt::Stop;
 pub use index::{BuildArgs, IndexCommand, Pipeline};
 pub use job::{ArrayJob, FixedJob, Job, LinesJob, RecordsJob, Sources};
 pub use key::{KeyOptions, KeySpec};
-pub use resources::{Resources, temporary_folder};
+pub use resources::Resources;
 pub use segments::{SegmentEnds, SegmentsArgs, SegmentsOptions};
-pub use sort::{OldKey, RecordFormat, RecordKey, SortOptions};
+pub use sort::{OldKey, RecordFormat, RecordKey, SortOptions, temporary_folder};
 pub use spectra::{PeakKey, SpectraArgs, SpectraOptions};
 pub use values::{Check, MemorySize, StatsFormat, path, threads};
 
