@@ -15,13 +15,15 @@ use crate::buffer::Buffer;
 use crate::call::run;
 use crate::columns::{self, Columns, columns_along};
 use crate::errors::Failure;
-use crate::input::{Input, Keys, library, not_on_gpu};
+use crate::input::{Input, not_on_gpu};
+use crate::keys::Keys;
 use crate::kind::{self, Leaf};
 use crate::lanes::Lanes;
+use crate::library::library;
 use crate::numbers::Numbers;
 use crate::options::{Count, Each, Given, Options};
 use crate::sort::sort_other;
-use crate::{arrow, table, tensor};
+use crate::{arrow, bfloat16, table, tensor};
 
 /// Keys that are compared with their neighbours at a time.
 const STRETCH: usize = 1 << 13;
@@ -72,7 +74,7 @@ pub fn merge<'py>(
     let choices = options.of_columns(descending, nulls, 1)?;
     let options = &choices[0];
     for (i, array) in arrays.iter().enumerate() {
-        let keys = Keys::read(column(array)?)?;
+        let keys = column(array)?.keys()?;
         if keys.shape().len() != 1 {
             return Err(PyValueError::new_err(format!(
                 "array {i} has {} dimensions; give one-dimensional arrays",
@@ -147,7 +149,7 @@ fn concatenated_arrays<'py>(
         }
     }
     let mut joined = array::numpy(py)?.call_method1(intern!(py, "concatenate"), (arrays,))?;
-    if tensor::is_bfloat16(&dtype)? {
+    if bfloat16::is_of_torch(&dtype)? {
         // NumPy has dropped the note that integers are the bits of others.
         joined = joined.call_method1(intern!(py, "view"), (dtype,))?;
     }
@@ -214,7 +216,7 @@ pub fn is_sorted(
     let (stable, engine) = (Some(true), "cpu");
     let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
     let options = options.with_nulls(nulls)?;
-    match Keys::of(a)? {
+    match Input::of(a)?.keys()? {
         Keys::Array(array) => {
             let array = if axis.is_none() { array::flattened(&array)? } else { array };
             in_order(&array, axis_of(&array, axis.unwrap_or(-1))?, &options)
