@@ -11,6 +11,7 @@ mod bfloat16;
 mod buffer;
 mod call;
 mod columns;
+mod concatenate;
 mod dlpack;
 mod errors;
 mod file;

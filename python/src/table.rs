@@ -19,12 +19,12 @@ use crate::arrow;
 use crate::buffer;
 use crate::call::{caught, caught_attached, run};
 use crate::columns::{self, Columns};
+use crate::concatenate::concatenated;
 use crate::errors::Failure;
 use crate::indices::Indices;
 use crate::input::{Input, flagged, is_lazy, lazy, not_on_gpu, picked};
 use crate::keys::Keys;
 use crate::library::library;
-use crate::merge::concatenated;
 use crate::options::{Count, Each, Given, Options};
 use crate::tensor;
 
