@@ -9,14 +9,13 @@ use numpy::npyffi::{
     get_type_object, npy_intp,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use pyo3::{ffi, intern};
 
-use crate::lanes::{Lanes, lie_apart};
-use crate::{kind, tensor};
+use crate::lanes::Lanes;
 
 /// An array in host memory, of any type.
 pub type Array<'py> = Bound<'py, PyUntypedArray>;
@@ -50,45 +49,6 @@ pub fn converted<'py>(object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         Some(array) => Ok(array.clone()),
         None => Err(PyTypeError::new_err("np.asanyarray has returned no array")),
     }
-}
-
-/// An array that a call may write to: a NumPy array, or one in the memory of a tensor.
-pub fn writable<'py>(what: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
-    let array = match exactly(object)? {
-        Some(array) => array.clone(),
-        None => tensor::writable(object)?.ok_or_else(|| {
-            let found = object.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-            PyTypeError::new_err(format!("{what} must be a NumPy array or a tensor of torch, not {found}"))
-        })?,
-    };
-    // SAFETY: a `Bound` holds a valid array, and the thread is attached.
-    let flags = unsafe { (*_PyArray_GET_ITEM_DATA(array.as_array_ptr())).flags };
-    if flags & NPY_ARRAY_WRITEABLE == 0 {
-        return Err(PyValueError::new_err(format!("{what} is read-only; sort a copy with sortie.sort")));
-    }
-    if !lie_apart(array.dtype().itemsize(), array.shape(), array.strides()) {
-        return Err(PyValueError::new_err(format!(
-            "elements of {what} share memory, as after a broadcast; sort a copy with sortie.sort"
-        )));
-    }
-    Ok(array)
-}
-
-/// The array that a call may write a result of this shape and type to.
-pub fn output<'py>(
-    out: &Bound<'py, PyAny>,
-    shape: &[usize],
-    dtype: &Bound<'py, PyArrayDescr>,
-) -> PyResult<Array<'py>> {
-    let out = writable("out", out)?;
-    if out.shape() == shape && kind::is_same(&out.dtype(), dtype)? {
-        return Ok(out);
-    }
-    Err(PyValueError::new_err(format!(
-        "out has shape {:?} and type {}; the result has shape {shape:?} and type {dtype}",
-        out.shape(),
-        out.dtype()
-    )))
 }
 
 /// The module `numpy`.

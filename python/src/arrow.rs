@@ -20,8 +20,8 @@ use crate::buffer::Buffer;
 use crate::call::{caught, caught_attached};
 use crate::columns::{self, Columns};
 use crate::errors::{Failure, of_arrow};
-use crate::input::{has, library};
 use crate::kind::Kind;
+use crate::library::{has, library};
 use crate::numbers::Numbers;
 use crate::options::{Options, Ordering};
 

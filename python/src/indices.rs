@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::array::{self, Array};
-use crate::input::library;
+use crate::library::library;
 
 /// The type of indices.
 pub struct Indices<'py> {

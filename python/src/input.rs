@@ -1,19 +1,15 @@
 //! [`Input`]: what a function is given.
 
-use arrow_array::{Array as _, ArrayRef};
 use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyString, PyType, PyTypeMethods};
-use sortie::Report;
+use pyo3::types::{IntoPyDict, PyTypeMethods};
 
 use crate::array::{self, Array};
-use crate::arrow;
-use crate::call::run;
-use crate::columns::{Columns, columns_along};
 use crate::gpu::GpuArray;
-use crate::options::Options;
+use crate::keys::Keys;
+use crate::library::{has, library};
 use crate::{pandas, tensor};
 
 /// An argument that holds keys.
@@ -63,24 +59,10 @@ impl<'py> Input<'py> {
         }
         Ok(Input::Array(array))
     }
-}
 
-/// One-dimensional keys, read from an argument.
-pub enum Keys<'py> {
-    Array(Array<'py>),
-    /// With the bytes that were allocated for it.
-    Arrow(ArrayRef, usize),
-}
-
-impl<'py> Keys<'py> {
-    /// The keys of an argument. A series of pandas over a NumPy array is that array.
-    pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Keys<'py>> {
-        Keys::read(Input::of(object)?)
-    }
-
-    /// The keys of an input.
-    pub fn read(input: Input<'py>) -> PyResult<Keys<'py>> {
-        let series = match input {
+    /// Its keys. Those of a series of pandas over a NumPy array are that array.
+    pub fn keys(self) -> PyResult<Keys<'py>> {
+        let series = match self {
             Input::Array(array) => return Ok(Keys::Array(array)),
             Input::Gpu(_) => return Err(not_on_gpu()),
             Input::Series(series) => series,
@@ -98,43 +80,6 @@ impl<'py> Keys<'py> {
             ));
         }
         Keys::exported(&series)
-    }
-
-    /// The keys that an object exports.
-    pub fn exported(object: &Bound<'py, PyAny>) -> PyResult<Keys<'py>> {
-        let data = arrow::imported(object)?;
-        arrow::check(data.values.data_type())?;
-        Ok(Keys::Arrow(data.keys().clone(), data.held))
-    }
-
-    pub fn len(&self) -> usize {
-        match self {
-            Keys::Array(array) => array.len(),
-            Keys::Arrow(array, _) => array.len(),
-        }
-    }
-
-    pub fn shape(&self) -> Vec<usize> {
-        match self {
-            Keys::Array(array) => array.shape().to_vec(),
-            Keys::Arrow(array, _) => vec![array.len()],
-        }
-    }
-
-    /// The keys as columns to sort by, the most significant first.
-    pub fn columns(&self, py: Python<'_>, options: &Options) -> PyResult<Columns> {
-        match self {
-            Keys::Arrow(array, held) => run(py, options, array.len(), array.get_buffer_memory_size(), || {
-                let mut columns = Columns::default();
-                arrow::push(array.clone(), options, *held, &mut columns)?;
-                Ok((columns, Report::default()))
-            }),
-            Keys::Array(array) if array.ndim() != 1 => Err(PyValueError::new_err(format!(
-                "a column has {} dimensions; give one-dimensional columns",
-                array.ndim()
-            ))),
-            Keys::Array(array) => columns_along(array, 0, options),
-        }
     }
 }
 
@@ -159,36 +104,6 @@ pub fn refused(what: &str, input: &Input<'_>) -> PyErr {
 fn is_arrow(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
     Ok(has(object, intern!(py, "__arrow_c_array__"))? || has(object, intern!(py, "__arrow_c_stream__"))?)
-}
-
-/// Whether an object has an attribute. Those of pandas and polars look so long for one that they lack that their types are asked.
-pub fn has(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<bool> {
-    match library(object)?.as_str() {
-        "pandas" | "polars" => object.get_type().hasattr(name),
-        _ => object.hasattr(name),
-    }
-}
-
-/// The packages whose objects are made anew from sorted data. Types that derive from theirs are theirs, too.
-const LIBRARIES: [&str; 4] = ["pandas", "polars", "pyarrow", "torch"];
-
-/// The package that an object's type belongs to.
-pub fn library(object: &Bound<'_, PyAny>) -> PyResult<String> {
-    let own = package(&object.get_type())?;
-    if !LIBRARIES.contains(&own.as_str()) {
-        for base in object.get_type().mro() {
-            let base = package(base.cast::<PyType>()?)?;
-            if LIBRARIES.contains(&base.as_str()) {
-                return Ok(base);
-            }
-        }
-    }
-    Ok(own)
-}
-
-fn package(class: &Bound<'_, PyType>) -> PyResult<String> {
-    let module = class.module()?;
-    Ok(module.to_str()?.split('.').next().unwrap_or_default().to_owned())
 }
 
 /// Whether an object is a query of polars that has not run.

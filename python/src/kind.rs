@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTypeMethods;
 use sortie::dynamic::Dtype;
 
-use crate::{buffer, tensor};
+use crate::{bfloat16, buffer};
 
 /// What the bytes of an element mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ fn kind(dtype: &Bound<'_, PyArrayDescr>, number: c_int, width: usize) -> PyResul
         NPY_VOID, NPY_VSTRING,
     };
     let is = |known: NPY_TYPES| number == known as c_int;
-    if is(NPY_SHORT) && tensor::is_bfloat16(dtype)? {
+    if is(NPY_SHORT) && bfloat16::is_of_torch(dtype)? {
         return Ok(Kind::Number(Dtype::Bf16));
     }
     // Bytes, shorts, ints, longs and long longs alternate between signed and unsigned.
@@ -128,7 +128,7 @@ fn kind(dtype: &Bound<'_, PyArrayDescr>, number: c_int, width: usize) -> PyResul
 
 /// Whether elements of two types are the same.
 pub fn is_same(a: &Bound<'_, PyArrayDescr>, b: &Bound<'_, PyArrayDescr>) -> PyResult<bool> {
-    Ok(a.is_equiv_to(b) && tensor::is_bfloat16(a)? == tensor::is_bfloat16(b)?)
+    Ok(a.is_equiv_to(b) && bfloat16::is_of_torch(a)? == bfloat16::is_of_torch(b)?)
 }
 
 /// Whether this is the type that the package `ml_dtypes` registers with NumPy.

@@ -9,7 +9,8 @@ use crate::buffer::Buffer;
 use crate::call::run;
 use crate::columns::{self, Columns, columns_along};
 use crate::indices::Indices;
-use crate::input::Keys;
+use crate::input::Input;
+use crate::keys::Keys;
 use crate::options::{Count, Each, Given};
 use crate::tensor;
 
@@ -57,7 +58,7 @@ pub fn lexsort<'py>(
     let options = Given { descending: false, stable, nans, threads, memory_limit, engine }.ordered(order)?;
     let indices = Indices::of(py, dtype)?;
     let given: Vec<Bound<'py, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
-    let keys: Vec<Keys<'_>> = given.iter().map(Keys::of).collect::<PyResult<_>>()?;
+    let keys: Vec<Keys<'_>> = given.iter().map(|given| Input::of(given)?.keys()).collect::<PyResult<_>>()?;
     let (Some(last), Some(most)) = (keys.last(), given.last()) else {
         return Err(PyTypeError::new_err("lexsort needs at least one key; give a sequence of keys"));
     };

@@ -7,18 +7,22 @@
 mod along;
 mod array;
 mod arrow;
+mod bfloat16;
 mod buffer;
 mod call;
 mod columns;
+mod concatenate;
 mod dlpack;
 mod errors;
 mod file;
 mod gpu;
 mod indices;
 mod input;
+mod keys;
 mod kind;
 mod lanes;
 mod lexsort;
+mod library;
 mod machine;
 mod merge;
 mod numbers;
@@ -31,6 +35,7 @@ mod sort;
 mod strings;
 mod table;
 mod tensor;
+mod writable;
 
 #[pyo3::pymodule]
 mod _sortie {

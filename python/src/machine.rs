@@ -11,7 +11,7 @@ use sortie::request::{Beside, KeyForm, Lengths, Operation};
 
 use crate::array::axis_of;
 use crate::errors::of_sortie;
-use crate::input::{Input, Keys, not_on_gpu};
+use crate::input::{Input, not_on_gpu};
 use crate::kind::{self, Kind};
 use crate::options::{Count, Given};
 
@@ -100,7 +100,7 @@ pub fn explain(
         }
         Input::Gpu(_) => return Err(not_on_gpu()),
         Input::Series(object) | Input::Arrow(object) => {
-            let n = Keys::of(&object)?.len();
+            let n = Input::of(&object)?.keys()?.len();
             (KeyForm::Strings, n, n)
         }
     };

@@ -1,11 +1,7 @@
 //! `merge` and `is_sorted`.
 
-use std::fmt::Display;
-
-use arrow_array::ArrayRef;
 use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::intern;
 use pyo3::prelude::*;
 use sortie::Report;
 
@@ -14,14 +10,16 @@ use crate::array::{self, Array, axis_of};
 use crate::buffer::Buffer;
 use crate::call::run;
 use crate::columns::{self, Columns, columns_along};
+use crate::concatenate::{column, concatenated};
 use crate::errors::Failure;
-use crate::input::{Input, Keys, library, not_on_gpu};
+use crate::input::Input;
+use crate::keys::Keys;
 use crate::kind::{self, Leaf};
 use crate::lanes::Lanes;
 use crate::numbers::Numbers;
 use crate::options::{Count, Each, Given, Options};
 use crate::sort::sort_other;
-use crate::{arrow, table, tensor};
+use crate::table;
 
 /// Keys that are compared with their neighbours at a time.
 const STRETCH: usize = 1 << 13;
@@ -72,7 +70,7 @@ pub fn merge<'py>(
     let choices = options.of_columns(descending, nulls, 1)?;
     let options = &choices[0];
     for (i, array) in arrays.iter().enumerate() {
-        let keys = Keys::read(column(array)?)?;
+        let keys = column(array)?.keys()?;
         if keys.shape().len() != 1 {
             return Err(PyValueError::new_err(format!(
                 "array {i} has {} dimensions; give one-dimensional arrays",
@@ -93,94 +91,6 @@ pub fn merge<'py>(
         }
         other => sort_other(other, None, options),
     }
-}
-
-/// What an array to merge is.
-fn column<'py>(array: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
-    match Input::of(array)? {
-        Input::Arrow(data) if data.hasattr(intern!(data.py(), "columns"))? => {
-            Err(PyTypeError::new_err("tables are merged by their columns; name them with by="))
-        }
-        Input::Gpu(_) => Err(not_on_gpu()),
-        input => Ok(input),
-    }
-}
-
-/// Columns of one type, one after the other.
-pub fn concatenated<'py>(columns: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
-    let (mut arrays, mut series, mut imported) = (Vec::new(), Vec::new(), Vec::new());
-    for each in columns {
-        match column(each)? {
-            Input::Array(array) => arrays.push(array),
-            Input::Series(column) => series.push(column),
-            Input::Arrow(data) => imported.push(arrow::imported(&data)?),
-            Input::Gpu(_) => return Err(not_on_gpu()),
-        }
-    }
-    if arrays.len() == columns.len() {
-        return concatenated_arrays(&columns[0], &arrays);
-    }
-    if series.len() == columns.len() {
-        return concatenated_series(series);
-    }
-    if imported.len() < columns.len() {
-        return Err(PyTypeError::new_err(
-            "arrays of different libraries cannot be merged; convert them to one",
-        ));
-    }
-    let field = imported[0].field.clone();
-    if let Some(other) = imported.iter().find(|other| other.field.data_type() != field.data_type()) {
-        return Err(of_types(&field.data_type().to_string(), &other.field.data_type().to_string()));
-    }
-    let chunks: Vec<ArrayRef> = imported.into_iter().map(|imported| imported.values).collect();
-    arrow::joined(&columns[0], &chunks, field)
-}
-
-fn concatenated_arrays<'py>(
-    argument: &Bound<'py, PyAny>,
-    arrays: &[Array<'py>],
-) -> PyResult<Bound<'py, PyAny>> {
-    let (py, dtype) = (argument.py(), arrays[0].dtype());
-    for other in arrays {
-        if !kind::is_same(&other.dtype(), &dtype)? {
-            return Err(of_types(&dtype, &other.dtype()));
-        }
-    }
-    let mut joined = array::numpy(py)?.call_method1(intern!(py, "concatenate"), (arrays,))?;
-    if tensor::is_bfloat16(&dtype)? {
-        // NumPy has dropped the note that integers are the bits of others.
-        joined = joined.call_method1(intern!(py, "view"), (dtype,))?;
-    }
-    tensor::returned(argument, joined.cast_into()?)
-}
-
-fn concatenated_series(series: Vec<Bound<'_, PyAny>>) -> PyResult<Bound<'_, PyAny>> {
-    let first = &series[0];
-    let (py, package) = (first.py(), library(first)?);
-    let (class, dtype) = (first.get_type(), first.getattr(intern!(py, "dtype"))?);
-    for other in &series {
-        let of_other = other.getattr(intern!(py, "dtype"))?;
-        if !of_other.eq(&dtype)? {
-            return Err(of_types(&dtype, &of_other));
-        }
-        if library(other)? != package {
-            return Err(PyTypeError::new_err(
-                "arrays of different libraries cannot be merged; convert them to one",
-            ));
-        }
-    }
-    if package == "pandas" && first.hasattr(intern!(py, "_concat_same_type"))? {
-        // Extension arrays. The name is part of the interface for them, which pandas documents.
-        return class.call_method1(intern!(py, "_concat_same_type"), (series,));
-    }
-    if package == "pandas" && !first.hasattr(intern!(py, "iloc"))? {
-        return first.call_method1(intern!(py, "append"), (series[1..].to_vec(),));
-    }
-    py.import(package)?.call_method1(intern!(py, "concat"), (series,))
-}
-
-fn of_types(one: &impl Display, other: &impl Display) -> PyErr {
-    PyTypeError::new_err(format!("arrays of {one} and {other} cannot be merged; convert them to one type"))
 }
 
 /// Whether an array is sorted along an axis. If it has several rows, all of them must be sorted.
@@ -214,7 +124,7 @@ pub fn is_sorted(
     let (stable, engine) = (Some(true), "cpu");
     let options = Given { descending, stable, nans, threads, memory_limit, engine }.ordered(order)?;
     let options = options.with_nulls(nulls)?;
-    match Keys::of(a)? {
+    match Input::of(a)?.keys()? {
         Keys::Array(array) => {
             let array = if axis.is_none() { array::flattened(&array)? } else { array };
             in_order(&array, axis_of(&array, axis.unwrap_or(-1))?, &options)

@@ -11,12 +11,13 @@ use crate::buffer::Buffer;
 use crate::call::run;
 use crate::gpu::{self, GpuArray};
 use crate::indices::Indices;
-use crate::input::{Input, Keys, flagged};
+use crate::input::{Input, flagged};
 use crate::kind::{self, Kind};
 use crate::numbers::{Numbers, permute};
 use crate::options::{Count, Given, Options};
 use crate::sort::sorted_indices;
 use crate::table::rearranged;
+use crate::writable::writable;
 use crate::{along, tensor};
 
 /// Sorts keys, and moves the rows of each value array with them. Returns sorted copies, the keys first.
@@ -108,9 +109,8 @@ pub fn sort_pairs_inplace(
     if let Some((keys, values)) = on_gpu(keys, values)? {
         return gpu::sort_pairs_inplace(&keys, &values, &options);
     }
-    let keys = array::writable("keys", keys)?;
-    let values: Vec<_> =
-        values.iter().map(|value| array::writable("values", &value)).collect::<PyResult<_>>()?;
+    let keys = writable("keys", keys)?;
+    let values: Vec<_> = values.iter().map(|value| writable("values", &value)).collect::<PyResult<_>>()?;
     together(&keys, &values, &options)
 }
 
@@ -140,7 +140,7 @@ fn by_indices<'py>(
     options: &Options,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = keys.py();
-    let order = sorted_indices(py, &Keys::of(keys)?, options)?;
+    let order = sorted_indices(py, &Input::of(keys)?.keys()?, options)?;
     let indices = Indices::of(py, None)?.written(py, &order)?;
     let mut sorted = vec![flagged(&rearranged(keys, &indices, &order)?, options.descending)?];
     for (i, value) in values.iter().enumerate() {

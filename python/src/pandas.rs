@@ -9,7 +9,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::array;
-use crate::input::Keys;
+use crate::keys::Keys;
 
 /// Whether an object of pandas is a column: a series, an index or an extension array.
 pub fn is_column(object: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -20,6 +20,7 @@ use crate::kind::{self, Leaf};
 use crate::numbers::{Numbers, longest, permute, ranges};
 use crate::options::{Count, Given, Options};
 use crate::tensor;
+use crate::writable::output;
 
 /// Returns a copy in which each segment of a one-dimensional array is sorted on its own.
 ///
@@ -62,7 +63,7 @@ pub fn sort_segments<'py>(
     }
     let array = one_dimension("sort_segments", a)?;
     let parts = Parts::of(lengths, offsets, array.len())?;
-    let to = out.map(|out| array::output(out, array.shape(), &array.dtype())).transpose()?;
+    let to = out.map(|out| output(out, array.shape(), &array.dtype())).transpose()?;
     let leaf = kind::leaf(&array.dtype())?;
     let sorted = array::copied_in_c_order(&array)?;
     parts.sort(&sorted, &leaf, &options)?;

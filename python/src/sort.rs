@@ -10,10 +10,12 @@ use crate::array::{self, Array, axis_of};
 use crate::call::run;
 use crate::gpu::{self, GpuArray};
 use crate::indices::Indices;
-use crate::input::{Input, Keys, flagged, picked};
+use crate::input::{Input, flagged, picked};
+use crate::keys::Keys;
 use crate::kind;
 use crate::numbers::Numbers;
 use crate::options::{Count, Given, Options};
+use crate::writable::{output, writable};
 use crate::{along, arrow, columns, tensor};
 
 /// Returns a sorted copy.
@@ -109,7 +111,7 @@ pub fn sort<'py>(
         }
         (axis, Some(out)) => {
             let from = if axis.is_none() { array::flattened(&array)? } else { array };
-            let to = array::output(out, from.shape(), &from.dtype())?;
+            let to = output(out, from.shape(), &from.dtype())?;
             let axis = axis_of(&from, axis.unwrap_or(-1))?;
             sort_to(&to, from, axis, &options, fields.as_deref())?;
             return Ok(out.clone());
@@ -164,7 +166,7 @@ pub fn sort_inplace(
         no_fields(fields.as_deref())?;
         return gpu::sort_inplace(&array, axis, &options);
     }
-    let array = array::writable("a", a)?;
+    let array = writable("a", a)?;
     along::sort(&array, axis_of(&array, axis)?, &options, fields.as_deref(), 0)
 }
 
@@ -239,7 +241,7 @@ pub fn argsort<'py>(
         no_fields(fields.as_deref())?;
         return gpu::argsort(array, axis, &options, &indices.dtype.str()?.to_string());
     }
-    let array = match Keys::read(input)? {
+    let array = match input.keys()? {
         Keys::Array(array) => array,
         keys => {
             one_axis(axis)?;
@@ -294,7 +296,7 @@ pub fn sort_other<'py>(
 fn argsort_series<'py>(series: &Bound<'py, PyAny>, options: &Options) -> PyResult<Array<'py>> {
     let py = series.py();
     let indices = Indices::of_library(series)?;
-    match Keys::of(series)? {
+    match Input::of(series)?.keys()? {
         Keys::Array(array) => {
             let result = array::empty(indices.dtype, array.shape())?;
             along::argsort::<u64>(&array, axis_of(&array, -1)?, options, None, &result, 0)?;

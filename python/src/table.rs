@@ -19,10 +19,12 @@ use crate::arrow;
 use crate::buffer;
 use crate::call::{caught, caught_attached, run};
 use crate::columns::{self, Columns};
+use crate::concatenate::concatenated;
 use crate::errors::Failure;
 use crate::indices::Indices;
-use crate::input::{Input, Keys, flagged, is_lazy, lazy, library, not_on_gpu, picked};
-use crate::merge::concatenated;
+use crate::input::{Input, flagged, is_lazy, lazy, not_on_gpu, picked};
+use crate::keys::Keys;
+use crate::library::library;
 use crate::options::{Count, Each, Given, Options};
 use crate::tensor;
 
@@ -320,7 +322,7 @@ impl<'py> Table<'py> {
             Kind::Frame(frame) => frame.call_method1(intern!(py, "to_series"), (column,))?,
             Kind::Arrow(_, batches) => return batches.keys(py, column),
         };
-        Keys::of(&values)
+        Input::of(&values)?.keys()
     }
 
     /// A column of a frame of pandas. Text finds it sooner than its position does.

@@ -4,12 +4,11 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::array::{self, Array};
+use crate::bfloat16;
 use crate::dlpack::{self, Dtype};
-use crate::input::library;
+use crate::library::library;
 
 /// The array that shares its memory with the tensor that an object is, if it is one in host memory. Bits that torch changes when
 /// it reads them, as those of conjugates, are changed in a copy.
@@ -67,34 +66,10 @@ pub fn returned<'py>(argument: &Bound<'py, PyAny>, array: Array<'py>) -> PyResul
     let py = argument.py();
     let torch = py.import(intern!(py, "torch"))?;
     let tensor = torch.call_method1(intern!(py, "from_dlpack"), (&array,))?;
-    if !is_bfloat16(&array.dtype())? {
+    if !bfloat16::is_of_torch(&array.dtype())? {
         return Ok(tensor);
     }
     tensor.call_method1(intern!(py, "view"), (torch.getattr(intern!(py, "bfloat16"))?,))
-}
-
-/// Whether a type stands for the `bfloat16` of torch, which NumPy does not have.
-pub fn is_bfloat16(dtype: &Bound<'_, PyArrayDescr>) -> PyResult<bool> {
-    let py = dtype.py();
-    let metadata = dtype.getattr(intern!(py, "metadata"))?;
-    if metadata.is_none() {
-        return Ok(false);
-    }
-    metadata.contains(intern!(py, BFLOAT16))
-}
-
-const BFLOAT16: &str = "sortie.bfloat16";
-
-/// Integers of 16 bits, with a note that they are the bits of `bfloat16`. NumPy keeps the note in views and copies.
-fn bfloat16(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
-    static DTYPE: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
-    let make = || -> PyResult<Py<PyArrayDescr>> {
-        let note = [(BFLOAT16, true)].into_py_dict(py)?;
-        let note: Bound<'_, PyDict> = [("metadata", note)].into_py_dict(py)?;
-        let dtype = array::numpy(py)?.call_method(intern!(py, "dtype"), ("i2",), Some(&note))?;
-        Ok(dtype.cast_into::<PyArrayDescr>()?.unbind())
-    };
-    Ok(DTYPE.get_or_try_init(py, make)?.bind(py).clone())
 }
 
 /// Whether an object is a tensor in host memory. Tensors elsewhere that are not on a GPU of NVIDIA are refused.
@@ -144,7 +119,7 @@ fn numpy_dtype<'py>(tensor: &Bound<'py, PyAny>, dtype: Dtype) -> PyResult<Bound<
         (2, 16, 1) => "f2",
         (2, 32, 1) => "f4",
         (2, 64, 1) => "f8",
-        (4, 16, 1) => return bfloat16(py),
+        (4, 16, 1) => return bfloat16::dtype(py),
         (5, 64, 1) => "c8",
         (5, 128, 1) => "c16",
         (6, 8, 1) => "?",

@@ -3,6 +3,7 @@
 pub mod compressed;
 mod dtype;
 mod error;
+mod kind;
 pub mod lines;
 pub mod npy;
 mod quoted;
@@ -11,7 +12,8 @@ pub mod sequences;
 pub mod spectra;
 mod stretches;
 
-pub use dtype::{Dtype, Endian, Kind};
+pub use dtype::{Dtype, Endian};
 pub use error::Error;
+pub use kind::Kind;
 pub use quoted::{Quoted, is_plain, quote};
 pub use stretches::Stretches;

@@ -11,14 +11,16 @@ pub(crate) mod on_gpus;
 mod predict;
 mod route;
 mod scratch;
+mod vectors;
 
 pub use crate::capability::capabilities;
 pub use crate::ways::{CpuWay, DeviceWay, GpuWay, Scratch};
 pub use cpu_rates::CpuRates;
-pub use machine::{Machine, Vectors};
+pub use machine::Machine;
 #[cfg(feature = "gpu")]
 pub use on_gpus::{MachineGpu, shipped_gpus};
 pub use route::{Plan, Predicted, Reason, Route};
+pub use vectors::Vectors;
 
 use crate::Error;
 use crate::capability::Capability;

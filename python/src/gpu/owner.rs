@@ -7,7 +7,7 @@ use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 use sortie::dynamic::Dtype;
 
 use crate::dlpack;
-use crate::input::library;
+use crate::library::library;
 use crate::tensor;
 
 /// A library with arrays on GPUs.

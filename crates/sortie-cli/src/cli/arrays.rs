@@ -4,9 +4,8 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use sortie_formats::Kind;
 
-use super::SortOptions;
 use super::flag::{Domain, Effect, Flag, Name, words};
-use super::job::JobKind::Array;
+use super::job_kind::JobKind::Array;
 
 /// The options shared by all commands for arrays.
 #[derive(Debug, Clone, Default)]
@@ -46,17 +45,6 @@ pub const fn shared<A: AsMut<ArrayOptions>>() -> [Flag<A>; 3] {
     ]
 }
 
-pub const AXIS: &[Flag<SortOptions>] = &[Flag {
-    name: Name::Long("axis"),
-    gnu: false,
-    of: &[Array],
-    help: "Sort a .npy array along axis N, counted from the end if negative; by default the last axis",
-    effect: Effect::Value("N", Domain::Text, |args, given| {
-        args.axis = Some(given.read(str::parse)?);
-        Ok(())
-    }),
-}];
-
 /// A type for the elements of a raw array.
 #[derive(Clone)]
 struct Element(Kind);
@@ -87,7 +75,7 @@ mod tests {
     use sortie_formats::Kind;
 
     use super::super::flag::tests::each_sets;
-    use super::{AXIS, shared};
+    use super::shared;
     use crate::cli::SortOptions;
 
     #[test]
@@ -100,6 +88,5 @@ mod tests {
                 ("--argsort", |args| args.array.argsort),
             ],
         );
-        each_sets(AXIS, &[("--axis=-2", |args| args.axis == Some(-2))]);
     }
 }

@@ -3,7 +3,7 @@
 use sortie_files::compression::Asked;
 
 use super::flag::{Domain, Effect, Flag, Name};
-use super::job::JobKind;
+use super::job_kind::JobKind;
 
 pub const fn shared<A: AsMut<Option<Asked>>>() -> [Flag<A>; 1] {
     [Flag {

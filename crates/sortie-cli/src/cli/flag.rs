@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use sortie_files::quote;
 
-use super::job::JobKind;
+use super::job_kind::JobKind;
 use crate::failure::Failure;
 
 /// The arguments of a command. Its options fill them in one by one.

@@ -1,6 +1,5 @@
 //! The jobs of `sortie sort`, each with only the options that it uses.
 
-use std::fmt::{self, Display};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -17,49 +16,6 @@ pub enum Job {
     Array(ArrayJob),
     Records(RecordsJob),
     Fixed(FixedJob),
-}
-
-/// The kind of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JobKind {
-    Lines,
-    Array,
-    Records,
-    Fixed,
-}
-
-impl JobKind {
-    pub const ANY: &'static [JobKind] = &[JobKind::Lines, JobKind::Array, JobKind::Records, JobKind::Fixed];
-
-    /// The things that the job sorts, in the plural.
-    pub fn items(self) -> &'static str {
-        match self {
-            JobKind::Lines => "lines",
-            JobKind::Array => "arrays",
-            JobKind::Records => "FASTA or FASTQ records",
-            JobKind::Fixed => "records of one length",
-        }
-    }
-
-    /// The option or the kind of input that selects this job.
-    pub fn asked_by(self) -> &'static str {
-        match self {
-            JobKind::Lines => "text",
-            JobKind::Array => "--type or a .npy file",
-            JobKind::Records => "--format",
-            JobKind::Fixed => "--record-size",
-        }
-    }
-}
-
-impl Display for JobKind {
-    /// Writes the name of the job in "it cannot be used with ...".
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            JobKind::Array => "an array",
-            other => other.asked_by(),
-        })
-    }
 }
 
 /// Sorts, merges or checks lines of text.

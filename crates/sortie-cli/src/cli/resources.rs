@@ -1,14 +1,10 @@
 //! Options for memory, threads, engine and reports.
 
-use std::env;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
 use super::flag::{Domain, Effect, Flag, Name, words};
-use super::job::JobKind;
-use super::sort::once;
-use super::values::batch;
-use super::{MemorySize, SortOptions, StatsFormat, threads};
+use super::job_kind::JobKind;
+use super::{MemorySize, StatsFormat, threads};
 
 /// The options shared by all sorting commands.
 #[derive(Debug, Clone, Default)]
@@ -75,53 +71,14 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
     ]
 }
 
-/// The options for input larger than memory.
-pub const TEMPORARY: &[Flag<SortOptions>] = &[
-    Flag {
-        name: Name::Both('T', "temporary-directory"),
-        gnu: true,
-        of: JobKind::ANY,
-        help: "Put temporary files in DIR instead of $TMPDIR or /tmp; may be repeated",
-        effect: Effect::Value("DIR", Domain::Folder, |args, given| {
-            args.temporary.folders.push(given.path());
-            Ok(())
-        }),
-    },
-    Flag {
-        name: Name::Long("batch-size"),
-        gnu: true,
-        of: JobKind::ANY,
-        help: "Merge at most N inputs at once",
-        effect: Effect::Value("N", Domain::Text, |args, given| {
-            args.temporary.batch_size = Some(given.read(batch)?);
-            Ok(())
-        }),
-    },
-    Flag {
-        name: Name::Long("compress-program"),
-        gnu: true,
-        of: JobKind::ANY,
-        help: "Compress temporary files with PROG, and decompress them with PROG -d",
-        effect: Effect::Value("PROG", Domain::Program, |args, given| {
-            once(&mut args.temporary.compress_program, given.path(), "multiple compress programs specified")
-        }),
-    },
-];
-
-/// The default folder for temporary files.
-pub fn temporary_folder() -> PathBuf {
-    env::var_os("TMPDIR").map_or_else(|| "/tmp".into(), PathBuf::from)
-}
-
 #[cfg(test)]
 mod tests {
     use std::num::NonZeroUsize;
-    use std::path::Path;
 
     use sortie::Engine;
 
     use super::super::flag::tests::each_sets;
-    use super::{MemorySize, StatsFormat, TEMPORARY, shared};
+    use super::{MemorySize, StatsFormat, shared};
     use crate::cli::SortOptions;
 
     #[test]
@@ -134,16 +91,6 @@ mod tests {
                 ("--engine=cpu", |args| args.resources.engine == Engine::Cpu),
                 ("--explain", |args| args.resources.explain),
                 ("--stats=json", |args| args.resources.stats == Some(StatsFormat::Json)),
-            ],
-        );
-        each_sets(
-            TEMPORARY,
-            &[
-                ("--temporary-directory=t", |args| args.temporary.folders == [Path::new("t")]),
-                ("--batch-size=5", |args| args.temporary.batch_size == NonZeroUsize::new(5)),
-                ("--compress-program=p", |args| {
-                    args.temporary.compress_program.as_deref() == Some(Path::new("p"))
-                }),
             ],
         );
     }

@@ -8,7 +8,7 @@ use sortie_files::compression::Asked;
 use super::arrays::{self, ArrayOptions};
 use super::compress;
 use super::flag::{Arguments, Domain, Effect, Flag, Name, Operand, Section, missing, usage};
-use super::job::JobKind;
+use super::job_kind::JobKind;
 use super::resources::{self, Resources};
 use super::values::length;
 use crate::failure::Failure;

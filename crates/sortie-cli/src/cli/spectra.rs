@@ -8,7 +8,7 @@ use sortie_files::compression::Asked;
 
 use super::compress;
 use super::flag::{Arguments, Domain, Effect, Flag, Name, Operand, Section, missing, words};
-use super::job::JobKind;
+use super::job_kind::JobKind;
 use super::resources::{self, Resources};
 use super::values::count;
 use crate::failure::Failure;

@@ -198,7 +198,8 @@ pub fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-fn directed(ordering: Ordering, descending: bool) -> Ordering {
+/// A comparison, reversed if the order is descending.
+pub fn directed(ordering: Ordering, descending: bool) -> Ordering {
     if descending { ordering.reverse() } else { ordering }
 }
 

@@ -7,7 +7,7 @@ use sortie_files::memory::filled;
 use sortie_files::{Error, Sink};
 
 use super::LineSort;
-use super::items::Lines;
+use super::lines::Lines;
 use crate::order::read_digits;
 
 /// The most digits of a number. Such numbers fit in 64 bits.

@@ -2,7 +2,7 @@
 
 use sortie_files::{Error, Keyed};
 
-use super::items::encode_key;
+use super::keyed::encode_key;
 use crate::order::LineOrder;
 
 /// The memory that the sort needs for each line, in addition to the references and a copy of them: two words of

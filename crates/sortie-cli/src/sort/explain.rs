@@ -9,8 +9,8 @@ use sortie_files::run::Merges;
 use sortie_files::threads::of_use;
 use sortie_files::{Format, Input};
 
-use super::items::{self, Lines};
-use super::{INPUTS_AT_ONCE, LineSort};
+use super::lines::Lines;
+use super::{INPUTS_AT_ONCE, LineSort, items};
 use crate::cli::LinesJob;
 use crate::explain::{self, counted};
 use crate::failure::Failure;

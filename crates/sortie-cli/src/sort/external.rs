@@ -10,7 +10,7 @@ use sortie_files::{Error, Format, Input, Inputs, Share, Sink, Sorted, shortage};
 use sortie_formats::lines;
 
 use super::cost::Cost;
-use super::items::Lines;
+use super::lines::Lines;
 use super::text::Text;
 use super::{LineSort, merge, windows};
 

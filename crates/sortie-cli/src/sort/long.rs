@@ -14,7 +14,7 @@ use sortie_files::memory::{append, filled};
 use sortie_files::run::Pages;
 
 use super::LineSort;
-use super::items::direct;
+use crate::order::directed;
 
 /// The least and the most bytes of a line that are in memory.
 const PREFIX: (u64, u64) = (8 << 10, 128 << 10);
@@ -203,7 +203,7 @@ impl<'a> Files<'a> {
             return first;
         }
         let lines = a.line().cmp(b.line()).then_with(|| self.compare_rest(a.long.as_ref(), b.long.as_ref()));
-        direct(lines, self.descending)
+        directed(lines, self.descending)
     }
 
     fn is_same(&self, last: &Last, head: &Head) -> bool {

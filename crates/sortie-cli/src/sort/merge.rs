@@ -13,9 +13,8 @@ use sortie_files::threads::spawn;
 use sortie_files::{Error, Input, Sink};
 use sortie_formats::lines::LineReader;
 
-use super::items::direct;
 use super::{LineSort, long};
-use crate::order::Code;
+use crate::order::{Code, directed};
 
 /// The size of the blocks that are sent to the writing thread.
 const BLOCK: usize = 1 << 20;
@@ -88,7 +87,7 @@ impl Order for LineSort {
     }
 
     fn compare_ties(&self, a: &[u8], b: &[u8]) -> Ordering {
-        self.order.last_resort().map_or(Ordering::Equal, |descending| direct(a.cmp(b), descending))
+        self.order.last_resort().map_or(Ordering::Equal, |descending| directed(a.cmp(b), descending))
     }
 }
 

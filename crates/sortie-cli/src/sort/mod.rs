@@ -6,10 +6,13 @@ mod cost;
 mod explain;
 mod external;
 mod items;
+mod keyed;
+mod lines;
 mod long;
 mod merge;
 mod numbers;
 mod records_note;
+mod sorter;
 mod text;
 mod windows;
 
@@ -23,14 +26,14 @@ use sortie_files::memory::window;
 use sortie_files::run::Part;
 use sortie_files::threads::of_use;
 use sortie_files::{Error, Gather, Input, Ledger, PARALLEL_FROM, Sink, Task};
-use sortie_formats::lines;
 
 use crate::cli::{LinesJob, MemorySize};
 use crate::failure::Failure;
 use crate::order::{LineOrder, warnings};
 use crate::{complain, inputs, memory, remark, stats, threads};
 use external::Feed;
-use items::{LINES_A_BLOCK, Lines};
+use lines::Lines;
+use sorter::LINES_A_BLOCK;
 
 /// The default number of inputs to merge at a time.
 const INPUTS_AT_ONCE: usize = 256;
@@ -245,7 +248,8 @@ impl LineSort {
             return text.len() as u64;
         }
         let sample = |i: usize| &text[i * (text.len() / SAMPLES)..][..SAMPLE];
-        let lines: usize = (0..SAMPLES).map(|i| 1 + lines::count(sample(i), self.terminator)).sum();
+        let lines: usize =
+            (0..SAMPLES).map(|i| 1 + sortie_formats::lines::count(sample(i), self.terminator)).sum();
         let compared = (COMPARED_OF_A_LINE * lines).min(SAMPLES * SAMPLE);
         let work = text.len() as f64 * compared as f64 / (SAMPLES * SAMPLE) as f64;
         // The samples may have missed many short lines, which need a pool.

@@ -5,7 +5,7 @@ use sortie_files::Error;
 use sortie_files::memory::filled;
 
 use super::LineSort;
-use super::items::{LINES_A_BLOCK, builder, sorter};
+use super::sorter::{LINES_A_BLOCK, builder, sorter};
 
 /// Sorts lines by their numbers. With `-u`, keeps only the first of lines with equal numbers.
 pub fn sort(lines: &mut Vec<&[u8]>, bytes: usize, job: &LineSort) -> Result<(), Error> {

@@ -1,9 +1,8 @@
 //! [`Machine`]: what a plan depends on besides the request. A test can invent one.
 
-use super::CpuRates;
 #[cfg(feature = "gpu")]
 use super::MachineGpu;
-use crate::cpu::vector::Isa;
+use super::{CpuRates, Vectors};
 
 /// The hardware that can sort. The request says how many threads may work.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,30 +17,6 @@ pub struct Machine {
     pub gpus: Vec<MachineGpu>,
 }
 
-/// Vector instructions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Vectors {
-    /// None that the engine has code for.
-    Portable,
-    /// AVX2.
-    Avx2,
-    /// AVX-512.
-    Avx512,
-}
-
-impl Vectors {
-    /// The instructions of this machine, unless `SORTIE_ISA` asks for fewer.
-    pub(crate) fn detect() -> Vectors {
-        match Isa::detect() {
-            Isa::Portable => Vectors::Portable,
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => Vectors::Avx2,
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => Vectors::Avx512,
-        }
-    }
-}
-
 impl Machine {
     /// A machine without a GPU, with the CPU rates that ship with the library.
     #[must_use]
@@ -52,5 +27,13 @@ impl Machine {
             #[cfg(feature = "gpu")]
             gpus: Vec::new(),
         }
+    }
+
+    /// The same machine with one more GPU.
+    #[cfg(feature = "gpu")]
+    #[must_use]
+    pub fn with_gpu(mut self, gpu: MachineGpu) -> Machine {
+        self.gpus.push(gpu);
+        self
     }
 }

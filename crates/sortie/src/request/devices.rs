@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+#[cfg(doc)]
 use super::Engine;
 use crate::Error;
 
@@ -45,39 +46,10 @@ impl fmt::Debug for Devices {
     }
 }
 
-/// Parses what follows `cuda:`: one number, or several separated by commas.
-pub(super) fn parse(numbers: &str) -> Option<Result<Engine, Error>> {
-    let numbers: Vec<u32> = numbers.split(',').map(|number| number.parse().ok()).collect::<Option<_>>()?;
-    Some(match numbers[..] {
-        [number] => Ok(Engine::Cuda(number)),
-        _ => Devices::new(&numbers).map(Engine::CudaDevices),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Segments, Sorter};
-
-    #[test]
-    fn engines_as_they_are_written() {
-        assert_eq!("cuda:3".parse(), Ok(Engine::Cuda(3)));
-        let several = "cuda:2,0,63".parse().unwrap();
-        let Engine::CudaDevices(devices) = several else { panic!("{several:?}") };
-        assert!(devices.numbers().eq([0, 2, 63]));
-        assert_eq!(format!("{several:?}"), "CudaDevices([0, 2, 63])");
-        for (text, part) in [
-            ("cuda:0,1,0", "cuda:0 is named twice"),
-            ("cuda:0,64", "cuda:64 is not supported"),
-            ("cuda:", "unknown engine"),
-            ("cuda:0,", "unknown engine"),
-            ("cuda:0,-1", "unknown engine"),
-        ] {
-            let error = text.parse::<Engine>().unwrap_err().to_string();
-            assert!(error.contains(part), "{text}: {error}");
-        }
-        assert!(Devices::new(&[5]).is_err());
-    }
 
     #[test]
     fn what_has_no_engine_there_says_so() {

@@ -5,7 +5,6 @@ use std::str::FromStr;
 #[cfg(doc)]
 use super::Algorithm;
 use super::Devices;
-use super::devices;
 use crate::Error;
 #[cfg(doc)]
 use crate::Sorter;
@@ -71,7 +70,7 @@ impl FromStr for Engine {
             None if text == "cpu" => Some(Ok(Engine::Cpu)),
             None if text == "cuda" => Some(Ok(Engine::Cuda(0))),
             None if text == "hybrid" => Some(Ok(Engine::Hybrid(0))),
-            Some(("cuda", numbers)) => devices::parse(numbers),
+            Some(("cuda", numbers)) => parse_devices(numbers),
             Some(("hybrid", number)) => hybrid(number),
             _ => None,
         };
@@ -80,5 +79,39 @@ impl FromStr for Engine {
                 "unknown engine {text:?}; use auto, cpu, cuda, cuda:N, cuda:N,N, hybrid or hybrid:N"
             )))
         })
+    }
+}
+
+/// Parses what follows `cuda:`: one number, or several separated by commas.
+fn parse_devices(numbers: &str) -> Option<Result<Engine, Error>> {
+    let numbers: Vec<u32> = numbers.split(',').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+    Some(match numbers[..] {
+        [number] => Ok(Engine::Cuda(number)),
+        _ => Devices::new(&numbers).map(Engine::CudaDevices),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn engines_as_they_are_written() {
+        assert_eq!("cuda:3".parse(), Ok(Engine::Cuda(3)));
+        let several = "cuda:2,0,63".parse().unwrap();
+        let Engine::CudaDevices(devices) = several else { panic!("{several:?}") };
+        assert!(devices.numbers().eq([0, 2, 63]));
+        assert_eq!(format!("{several:?}"), "CudaDevices([0, 2, 63])");
+        for (text, part) in [
+            ("cuda:0,1,0", "cuda:0 is named twice"),
+            ("cuda:0,64", "cuda:64 is not supported"),
+            ("cuda:", "unknown engine"),
+            ("cuda:0,", "unknown engine"),
+            ("cuda:0,-1", "unknown engine"),
+        ] {
+            let error = text.parse::<Engine>().unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        assert!(Devices::new(&[5]).is_err());
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
-use crate::cli::job::JobKind;
-use crate::cli::job::JobKind::{Fixed, Lines, Records};
+use crate::cli::job_kind::JobKind;
+use crate::cli::job_kind::JobKind::{Fixed, Lines, Records};
 use crate::cli::values::Check;
 
 pub const FILES: &[Flag<SortOptions>] = &[

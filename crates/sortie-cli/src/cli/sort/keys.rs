@@ -2,7 +2,7 @@
 
 use super::{SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name};
-use crate::cli::job::JobKind::{Fixed, Lines, Records};
+use crate::cli::job_kind::JobKind::{Fixed, Lines, Records};
 use crate::cli::values::separator;
 
 pub const KEYS: &[Flag<SortOptions>] = &[

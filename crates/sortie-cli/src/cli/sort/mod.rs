@@ -1,10 +1,12 @@
 //! `sortie sort`: its options, and which of them may be combined.
 
+mod axis;
 mod files;
 mod gnu;
 mod keys;
 mod ordering;
 mod records;
+mod temporary;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -15,13 +17,15 @@ use sortie_files::{Temporary, quote};
 use super::arrays::{self, ArrayOptions};
 use super::compress;
 use super::flag::{Arguments, Flag, Name, Operand, Section, usage};
-use super::job::{ArrayJob, FixedJob, Job, JobKind, LineKey, LinesJob, RecordsJob, Sources};
+use super::job::{ArrayJob, FixedJob, Job, LineKey, LinesJob, RecordsJob, Sources};
+use super::job_kind::JobKind;
 use super::key::{BYTE_KEY, KeyOptions, KeyPlace};
-use super::resources::{self, Resources, temporary_folder};
+use super::resources::{self, Resources};
 use super::values::Check;
 use crate::failure::Failure;
 pub use gnu::{OldKey, parse};
 pub use records::{RecordFormat, RecordKey, RecordOptions};
+pub use temporary::temporary_folder;
 
 /// The options of `sortie sort` as given. [`SortOptions::job`] determines the job that they select.
 #[derive(Debug, Default)]
@@ -51,12 +55,12 @@ pub struct SortOptions {
 
     pub(super) compress: Option<Asked>,
     pub(super) resources: Resources,
-    pub(super) temporary: Temporary,
+    temporary: Temporary,
 
     records: RecordOptions,
 
     pub(super) array: ArrayOptions,
-    pub(super) axis: Option<isize>,
+    axis: Option<isize>,
 }
 
 impl Arguments for SortOptions {
@@ -136,10 +140,10 @@ If the reader of a pipe closes it, SIGPIPE ends the program; if SIGPIPE is ignor
         Section { heading: Some("Keys"), flags: keys::KEYS },
         Section { heading: Some("Output"), flags: &compress::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
-        Section { heading: Some("Resources"), flags: resources::TEMPORARY },
+        Section { heading: Some("Resources"), flags: temporary::TEMPORARY },
         Section { heading: Some("Records"), flags: records::RECORDS },
         Section { heading: Some("Arrays"), flags: &arrays::shared() },
-        Section { heading: Some("Arrays"), flags: arrays::AXIS },
+        Section { heading: Some("Arrays"), flags: axis::AXIS },
     ];
     const IS_GNU: bool = true;
 

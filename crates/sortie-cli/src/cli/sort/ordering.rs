@@ -2,7 +2,7 @@
 
 use super::{SortOptions, once, unknown_word};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
-use crate::cli::job::JobKind::{Fixed, Lines, Records};
+use crate::cli::job_kind::JobKind::{Fixed, Lines, Records};
 use crate::cli::values::SortWord;
 
 pub const ORDERING: &[Flag<SortOptions>] = &[

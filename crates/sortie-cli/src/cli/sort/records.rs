@@ -7,7 +7,7 @@ use sortie_formats::sequences;
 
 use super::SortOptions;
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
-use crate::cli::job::JobKind::{Fixed, Records};
+use crate::cli::job_kind::JobKind::{Fixed, Records};
 use crate::cli::values::record;
 
 /// The format of records, and their key.

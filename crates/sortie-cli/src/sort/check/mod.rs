@@ -11,10 +11,9 @@ use rayon::prelude::*;
 use sortie_files::{Input, shortage};
 
 use super::LineSort;
-use super::items::direct;
 use crate::cli::Check;
 use crate::failure::Failure;
-use crate::order::compare_bytes;
+use crate::order::{compare_bytes, directed};
 use long::Successor;
 
 /// The bytes of a block, which fits in the cache of a core.
@@ -267,7 +266,7 @@ impl Blocks {
             // Without a terminator, the input ends here, and maybe a line with it.
             if end.is_some() || long.has_begun() {
                 number += 1;
-                if long.end().is_some_and(|found| is_disorder(direct(found, descending), job)) {
+                if long.end().is_some_and(|found| is_disorder(directed(found, descending), job)) {
                     return Ok(Err((number, long.into_line())));
                 }
             }

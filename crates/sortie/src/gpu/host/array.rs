@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use sortie_device::{Buffer, Properties};
 
-use super::segments::{Allowed, HostPayload};
+use super::allowed::Allowed;
+use super::payload::HostPayload;
 use super::transport::{Lanes, Transport};
 use crate::gpu::Gpu;
 use crate::gpu::alloc::{available, scratch, workspace, workspace_bytes};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use sortie_device::{Buffer, Properties};
 
-use super::segments::Allowed;
+use super::allowed::Allowed;
 use crate::gpu::Gpu;
 use crate::gpu::alloc::{alloc, available, workspace_bytes};
 use crate::gpu::array::Wanted;

@@ -2,13 +2,13 @@
 //! sorted and a third is copied out. Data that is already in pinned memory goes to the device and back without these
 //! buffers.
 
-use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::time::Instant;
 
 use bytemuck::Pod;
 use sortie_device::{Buffer, Device, Pinned};
 
+use super::allowed::Allowed;
 use super::array::HostArray;
 use super::memory::{Plan, Request, SegmentChunk};
 use crate::gpu::alloc::alloc;
@@ -18,86 +18,8 @@ use crate::gpu::ring::{Clock, Kept, Ring, Slots};
 use crate::gpu::segments::{Content, Moved, Payload, check_indices};
 use crate::gpu::{DeviceSegments, Gpu};
 use crate::key::{Bits, Code, Form};
-use crate::request::{Beside, moves_with_keys};
+use crate::request::Beside;
 use crate::{Error, Order, Ran, Report, TotalOrder};
-
-/// What the caller of a sort of host segments allows.
-#[derive(Debug, Clone, Copy)]
-pub struct Allowed {
-    /// Threads of the current rayon pool that may copy; with 1, rayon is not called.
-    pub threads: usize,
-    /// The most scratch in bytes, of pinned memory and device memory together.
-    pub memory_limit: u64,
-}
-
-/// A payload on the host, of any type with 4, 8 or 16 bytes per key.
-pub struct HostPayload<'a> {
-    bytes: &'a mut [MaybeUninit<u8>],
-    each: usize,
-}
-
-impl<'a> HostPayload<'a> {
-    /// Returns `None` if the type has another size.
-    ///
-    /// # Safety
-    /// Whatever fails, what is written to it leaves a permutation of the elements in the end, and no element is read or
-    /// dropped before then.
-    pub unsafe fn of<V>(payload: &'a mut [V]) -> Option<HostPayload<'a>> {
-        let each = size_of::<V>();
-        let (at, len) = (payload.as_mut_ptr().cast(), size_of_val(payload));
-        // SAFETY: the same memory, for as long; the caller guarantees what is written.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(at, len) };
-        moves_with_keys(each).then_some(HostPayload { bytes, each })
-    }
-
-    /// A payload whose elements may have any bytes.
-    pub fn of_pod<V: Pod>(payload: &'a mut [V]) -> Option<HostPayload<'a>> {
-        // SAFETY: a sort writes bytes of the payload, and any bytes are valid elements.
-        unsafe { HostPayload::of(payload) }
-    }
-
-    /// A payload of `each` bytes for each key.
-    pub fn of_bytes(bytes: &'a mut [u8], each: usize) -> Option<HostPayload<'a>> {
-        let payload = HostPayload::of_pod(bytemuck::try_cast_slice_mut::<u8, [u8; 4]>(bytes).ok()?);
-        payload.filter(|_| moves_with_keys(each)).map(|payload| HostPayload { each, ..payload })
-    }
-
-    /// The payload as elements of this size.
-    pub fn elements<const N: usize>(&mut self) -> &mut [[MaybeUninit<u8>; N]] {
-        assert_eq!(self.each, N);
-        let (elements, []) = self.bytes.as_chunks_mut() else { unreachable!("there are whole elements") };
-        elements
-    }
-
-    /// The part that belongs to these keys.
-    pub fn part(&mut self, keys: Range<usize>) -> HostPayload<'_> {
-        let each = self.each;
-        HostPayload { bytes: self.range(keys), each }
-    }
-
-    pub fn bytes(&mut self) -> &mut [MaybeUninit<u8>] {
-        self.bytes
-    }
-
-    /// Reverses the elements.
-    pub fn reverse(&mut self) {
-        match self.each {
-            4 => self.elements::<4>().reverse(),
-            8 => self.elements::<8>().reverse(),
-            _ => self.elements::<16>().reverse(),
-        }
-    }
-
-    /// Bytes for each key.
-    pub fn each(&self) -> usize {
-        self.each
-    }
-
-    /// The bytes that belong to these keys.
-    pub fn range(&mut self, keys: Range<usize>) -> &mut [MaybeUninit<u8>] {
-        &mut self.bytes[keys.start * self.each..keys.end * self.each]
-    }
-}
 
 impl Gpu {
     /// Sorts each segment of keys in pinned memory on its own, and waits. The keys are copied to the device and back in

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use sortie_device::{Buffer, Event, Properties, Stream, View};
 
-use super::segments::Allowed;
+use super::allowed::Allowed;
 use crate::gpu::alloc::{available, scratch, workspace, workspace_bytes};
 use crate::gpu::array::{MOST_KEYS, Wanted};
 use crate::gpu::ring::{Origin, Ring, Slots, Span, between};

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use sortie_device::{Properties, View};
 
-use super::segments::Allowed;
+use super::allowed::Allowed;
 use crate::gpu::Gpu;
 use crate::gpu::alloc::alloc;
 use crate::gpu::copy::{self, bytes};

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use sortie_device::{Buffer, Properties};
 
-use super::segments::Allowed;
+use super::allowed::Allowed;
 use super::strings::take_indices;
 use crate::gpu::Gpu;
 use crate::gpu::alloc::alloc;

@@ -5,6 +5,7 @@ use sortie_device::rates::Rates;
 
 use super::shipped::GPUS;
 use crate::compose::tuning::DEFAULT_SHARE;
+#[cfg(doc)]
 use crate::plan::Machine;
 
 /// A GPU of a [`Machine`].
@@ -21,15 +22,6 @@ pub struct MachineGpu {
     /// The share of the keys that it sorts under [`Engine::Hybrid`](crate::Engine::Hybrid), if that was tuned;
     /// otherwise 1.
     pub share: f64,
-}
-
-impl Machine {
-    /// The same machine with one more GPU.
-    #[must_use]
-    pub fn with_gpu(mut self, gpu: MachineGpu) -> Machine {
-        self.gpus.push(gpu);
-        self
-    }
 }
 
 impl MachineGpu {

@@ -3,7 +3,7 @@
 use sortie_simt::{Options, SHARED_48K, Sanitizer, or_skip};
 
 use super::*;
-use crate::gpu::host::segments::{self, Allowed, HostPayload};
+use crate::gpu::host::{Allowed, HostPayload, segments};
 use crate::gpu::on_bench::sort_array;
 use crate::gpu::tuning::LEFT_FREE;
 use crate::gpu::{Gpu, HostArray};

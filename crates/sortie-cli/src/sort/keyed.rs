@@ -1,0 +1,107 @@
+//! Lines with encoded keys.
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+use sortie::Sorter;
+use sortie_files::memory::{filled, room};
+use sortie_files::{Error, Keyed};
+
+use super::LineSort;
+use super::sorter::LINES_A_BLOCK;
+use crate::order::{LineOrder, directed};
+
+/// The memory reserved for the key of a short line.
+const KEY: usize = 64;
+
+/// The keys of some lines, stored one after the other.
+pub struct Block {
+    keys: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+/// Encodes the keys of all lines.
+pub fn encode(lines: &[&[u8]], job: &LineSort) -> Result<Vec<Block>, Error> {
+    let encode = |lines: &[&[u8]]| {
+        let mut block = Block { keys: Vec::new(), ends: room(lines.len())? };
+        for line in lines {
+            encode_key(line, &job.order, &mut block.keys)?;
+            block.ends.push(block.keys.len());
+        }
+        Ok(block)
+    };
+    if lines.len() <= LINES_A_BLOCK {
+        Ok(vec![encode(lines)?])
+    } else {
+        lines.par_chunks(LINES_A_BLOCK).map(encode).collect()
+    }
+}
+
+/// Appends the key of a line. It is usually no longer than the line.
+pub fn encode_key(line: &[u8], order: &LineOrder, keys: &mut Vec<u8>) -> Result<(), Error> {
+    let reserved = keys.try_reserve(line.len() + KEY);
+    reserved.map_err(|_| Error::Memory((keys.len() + line.len()) as u64))?;
+    order.encode(line, keys);
+    Ok(())
+}
+
+/// Pairs each line with its key.
+pub fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Result<Vec<Keyed<'a>>, Error> {
+    let mut items = filled(lines.len(), Keyed { key: &[], bytes: &[] })?;
+    let pair = |((items, lines), block): ((&mut [Keyed<'a>], &[&'a [u8]]), &'a Block)| {
+        let mut start = 0;
+        for ((item, line), &end) in items.iter_mut().zip(lines).zip(&block.ends) {
+            *item = Keyed { key: &block.keys[start..end], bytes: line };
+            start = end;
+        }
+    };
+    if let [block] = blocks {
+        pair(((&mut items, lines), block));
+    } else {
+        items.par_chunks_mut(LINES_A_BLOCK).zip(lines.par_chunks(LINES_A_BLOCK)).zip(blocks).for_each(pair);
+    }
+    Ok(items)
+}
+
+/// Orders lines with equal keys by their bytes. `items` must be sorted by key.
+pub fn order_equal(items: &mut [Keyed<'_>], descending: bool, sorter: &Sorter) -> Result<(), Error> {
+    let by_line = |a: &Keyed<'_>, b: &Keyed<'_>| directed(a.bytes.cmp(b.bytes), descending);
+    if items.len() < LINES_A_BLOCK {
+        items.chunk_by_mut(|a, b| a.key == b.key).for_each(|equal| equal.sort_unstable_by(by_line));
+        return Ok(());
+    }
+    // Finds the items equal to the middle item, and recurses into both sides.
+    let key = items[items.len() / 2].key;
+    let start = items.partition_point(|item| item.key < key);
+    let end = items.partition_point(|item| item.key <= key);
+    let (rest, after) = items.split_at_mut(end);
+    let (before, equal) = rest.split_at_mut(start);
+    let (sides, middle) = rayon::join(
+        || {
+            let (before, after) = rayon::join(
+                || order_equal(before, descending, sorter),
+                || order_equal(after, descending, sorter),
+            );
+            before.and(after)
+        },
+        || order_by_line(equal, by_line, sorter),
+    );
+    sides.and(middle)
+}
+
+/// Orders items whose keys are all equal.
+fn order_by_line(
+    equal: &mut [Keyed<'_>],
+    by_line: impl Fn(&Keyed<'_>, &Keyed<'_>) -> Ordering,
+    sorter: &Sorter,
+) -> Result<(), Error> {
+    if equal.len() < LINES_A_BLOCK {
+        equal.sort_unstable_by(by_line);
+        return Ok(());
+    }
+    let mut lines: Vec<&[u8]> = room(equal.len())?;
+    lines.extend(equal.iter().map(|item| item.bytes));
+    sorter.sort_strings(&mut lines)?;
+    equal.iter_mut().zip(lines).for_each(|(item, line)| item.bytes = line);
+    Ok(())
+}
