@@ -1,4 +1,4 @@
-//! Plans: where and how a sort will run, and why. [`plan`] decides from a [`Request`](crate::Request) and a [`Machine`] alone.
+//! Plans: where and how a sort will run, and why. [`plan`] decides from a [`Request`] and a [`Machine`] alone.
 //! [`Sorter::explain`](crate::Sorter::explain) returns the plan for the current machine.
 //!
 //! What each engine can do is in one table, which [`capabilities`] returns. [`Engine::Auto`](crate::Engine::Auto) compares
