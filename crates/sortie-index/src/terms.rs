@@ -5,8 +5,8 @@
 //! - A term is a byte with two numbers of 4 bits: the number of bytes it shares with the term before, and the number
 //!   of bytes that follow, minus one. 15 means that the number is in a byte of its own. Then come the bytes that
 //!   follow. The first term of a block is only in the index.
-//! - Its list is described by three varints: twice the number of documents, plus one if there are more words than
-//!   documents; if so, how many more; and the bytes of the list. Lists are stored one after the other, so the lengths
+//! - Its list is described by two or three varints: twice the number of documents, plus one if there are more words
+//!   than documents; only then, how many more; and the bytes of the list. Lists are stored one after the other, so the lengths
 //!   give their positions.
 //! - The index has for each block the length of its first term in a byte, that term, and as varints the bytes of the
 //!   block and of its lists. The last 8 bytes of the file give the position of the index.
@@ -24,8 +24,8 @@ use crate::stored::{SCAN, Stored, Window};
 use crate::tokens::LONGEST;
 use crate::varint;
 
-/// The number of terms in a block. With twice as many the file would be 1% smaller, but a look-up decodes half
-/// a block on average.
+/// The number of terms in a block. With twice as many the file would be 1% smaller, but a look-up, which decodes half
+/// a block on average, would take twice as long.
 const BLOCK: usize = 64;
 /// The maximum bytes of a block: for each term, one byte for both numbers, two for large numbers, the term, and
 /// three varints.

@@ -15,10 +15,10 @@ use sortie_device::{Error, Program, own};
 
 use crate::{Sanitizer, source};
 
-/// The runtime: file name and text.
 macro_rules! runtime {
     ($($name:literal)*) => { &[$(($name, include_str!(concat!("../runtime/", $name)))),*] };
 }
+/// The runtime: file names and texts.
 const RUNTIME: &[(&str, &str)] = runtime!(
     "simt_bench.h" "access.h" "clocks.h" "costs.h" "fiber.h" "launch.h" "machine.h" "races.h"
     "access.cpp" "atomics.cpp" "fiber.cpp" "hooks.cpp" "launch.cpp" "meet.cpp"

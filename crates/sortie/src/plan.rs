@@ -45,7 +45,7 @@ use crate::request::Request;
 ///
 /// # Errors
 /// [`Error::Unsupported`] if no engine has the requested sort, see [`capabilities`].
-/// [`Error::Memory`] if a GPU was named, and there is too little memory for each of its ways, or the data is larger than any memory.
+/// [`Error::Memory`] if the data is larger than any memory, or if a GPU was named and there is too little memory for all of its ways.
 pub fn plan(request: &Request, machine: &Machine) -> Result<Plan, Error> {
     let able = Capability::of(request)?;
     able.check(request)?;

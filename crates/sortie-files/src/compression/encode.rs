@@ -73,7 +73,7 @@ impl Compression {
 
     fn xz(self, piece: &[u8]) -> io::Result<Vec<u8>> {
         let mut options = XzOptions::with_preset(self.level as u32);
-        // A larger dictionary would waste memory when compressing and decompressing.
+        // A dictionary larger than the piece would waste memory when compressing and decompressing.
         let dictionary = &mut options.lzma_options.dict_size;
         *dictionary = (*dictionary).min((piece.len() as u32).next_power_of_two().max(XZ_DICTIONARY));
         let mut encoder = XzWriter::new(Memory::default(), options)?;

@@ -26,13 +26,14 @@ const READ: (u64, u64) = (16 << 10, 4 << 20);
 
 /// Where an item ends, and what its key is.
 pub trait Layout: Sync {
-    /// The bytes of the first item of `bytes`, which is not empty. `None` if its end is not in `bytes`.
+    /// The number of bytes of the first item of `bytes`, which is not empty. `None` if its end is not in `bytes`.
     ///
     /// # Errors
-    /// What is wrong with the item.
+    /// What is wrong with the item. The message gets the name of its file in front.
     fn first(&self, bytes: &[u8]) -> Result<Option<usize>, String>;
 
-    /// Appends the key of an item: bytes that compare as the items are to be sorted.
+    /// Appends the key of an item: bytes that compare as the items are to be sorted. It must not panic, so a layout with parameters
+    /// checks them when it is made.
     fn key(&self, item: &[u8], key: &mut Vec<u8>);
 
     /// The byte that ends an item of text. It is added to the last item of a file that lacks it. An input that is not text is then

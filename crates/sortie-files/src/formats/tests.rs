@@ -1,4 +1,4 @@
-//! Layouts are sorted as std's stable sort does, whatever fits in memory.
+//! Layouts are sorted as std's stable sort does, however little fits in memory.
 
 use std::fs;
 use std::num::NonZeroUsize;

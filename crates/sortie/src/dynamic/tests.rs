@@ -57,7 +57,7 @@ fn every_type_is_sorted_as_its_slice_is() {
             assert_eq!(moved, sorted, "{dtype:?}");
             assert!(numbers.iter().map(|&number| number as usize).eq(indices.iter().copied()), "{dtype:?}");
 
-            // A size that no type has.
+            // Payloads of a size that no type has.
             moved.copy_from_slice(&unsorted);
             let mut rows: Vec<u8> = (0..keys.len() as u64).flat_map(|i| (i << 8 | 7).to_le_bytes()[..5].to_vec()).collect();
             sort_pairs(&sorter(), dtype, cast_slice_mut(&mut moved), 5, &mut rows).unwrap();

@@ -10,7 +10,7 @@ use crate::cli::flag::{Domain, Effect, Flag, Name, words};
 use crate::cli::job_kind::JobKind::{Fixed, Records};
 use crate::cli::values::record;
 
-/// The format of records, and their key.
+/// The format of records, their size, their key, and what becomes of duplicates.
 #[derive(Debug, Clone, Default)]
 pub struct RecordOptions {
     pub format: Option<RecordFormat>,

@@ -22,7 +22,7 @@ const READ: usize = 256 << 10;
 const READ_LARGE: usize = 4 * READ;
 const LARGE_AFTER: usize = 8;
 
-/// Lines up to this length that follow a longer one are compared in blocks again.
+/// After a longer line, the first line of at most this length is compared in blocks again.
 const SHORT: usize = 16 << 10;
 
 /// Fails with the first line that is out of order.
@@ -263,7 +263,7 @@ impl Blocks {
                 self.read().map_err(Failure::file("read", input.name()))?;
                 continue;
             }
-            // Without a terminator, the input ends here, and maybe a line with it.
+            // Without a terminator, the input ends here. If a line has begun, it ends too.
             if end.is_some() || long.has_begun() {
                 number += 1;
                 if long.end().is_some_and(|found| is_disorder(directed(found, descending), job)) {
