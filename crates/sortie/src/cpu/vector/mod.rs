@@ -204,28 +204,27 @@ pub(crate) fn partition<B: Bits>(codes: &mut [B], pivot: B, isa: Isa) -> usize {
 #[cfg(feature = "gpu")]
 pub(crate) fn split_to<B: Bits>(codes: &[B], pivot: B, less: &mut [B], others: &mut [B], isa: Isa) -> usize {
     assert!(codes.len() <= less.len() && codes.len() <= others.len());
-    #[cfg(target_arch = "x86_64")]
-    {
-        let n = codes.len();
-        let (from, less, others) = (codes.as_ptr(), less.as_mut_ptr(), others.as_mut_ptr());
-        if B::WIDTH == 32 && isa != Isa::Portable {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 | Isa::Avx512 if B::WIDTH == 32 => {
             // SAFETY: B is u32, the only `Bits` of that width, with room for all codes; the instructions were detected.
-            return unsafe {
-                let codes = std::slice::from_raw_parts(from.cast(), n);
+            unsafe {
+                let codes = std::slice::from_raw_parts(codes.as_ptr().cast(), codes.len());
                 let split = if isa == Isa::Avx512 { avx512::split_to_u32 } else { avx2::split_to_u32 };
-                split(codes, pivot.low() as u32, less.cast(), others.cast())
-            };
+                split(codes, pivot.low() as u32, less.as_mut_ptr().cast(), others.as_mut_ptr().cast())
+            }
         }
-        if B::WIDTH == 64 && isa != Isa::Portable {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 | Isa::Avx512 if B::WIDTH == 64 => {
             // SAFETY: B is u64, and else as above.
-            return unsafe {
-                let codes = std::slice::from_raw_parts(from.cast(), n);
+            unsafe {
+                let codes = std::slice::from_raw_parts(codes.as_ptr().cast(), codes.len());
                 let split = if isa == Isa::Avx512 { avx512::split_to_u64 } else { avx2::split_to_u64 };
-                split(codes, pivot.low(), less.cast(), others.cast())
-            };
+                split(codes, pivot.low(), less.as_mut_ptr().cast(), others.as_mut_ptr().cast())
+            }
         }
+        _ => split_to_portable(codes, pivot, less, others),
     }
-    split_to_portable(codes, pivot, less, others)
 }
 
 /// Without a branch on the code: each code is written to both targets, and one of the counts is increased.
