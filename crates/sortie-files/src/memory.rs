@@ -48,7 +48,7 @@ fn within(limit: u64) -> u64 {
     limit - (OWN + limit / BUFFERS).min(limit / 8 * 5)
 }
 
-/// The smallest limit from which [`within`] leaves at least `bytes`, up to rounding.
+/// The smallest limit of which at least `bytes` remain for the data and its sort, up to rounding.
 pub fn leaving(bytes: u64) -> u64 {
     let of_a_large_limit = (bytes.saturating_add(OWN) / (BUFFERS - 1)).saturating_mul(BUFFERS);
     let of_a_small_limit = (bytes / 3).saturating_mul(8);
