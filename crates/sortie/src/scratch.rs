@@ -62,7 +62,7 @@ impl<T> Scratch<T> {
     }
 }
 
-/// A mapping of this many bytes, if they are so many that scratch is mapped.
+/// A mapping of this many bytes, if scratch of this size is mapped rather than allocated.
 fn map(bytes: usize) -> Result<Option<MmapMut>, Error> {
     if isize::try_from(bytes).is_err() {
         return Err(refused(bytes));

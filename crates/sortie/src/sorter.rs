@@ -77,7 +77,7 @@ impl Sorter {
         Sorter { choices: SorterBuilder { order, ..self.choices.clone() }, pool: self.pool.clone() }
     }
 
-    /// This sorter for a caller that already holds so many of the bytes that the memory limit allows. Errors and reports of its
+    /// This sorter for a caller that already holds this many of the bytes that the memory limit allows. Errors and reports of its
     /// calls do not count them. Both share their threads.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub trait Layout: Sync {
     /// The number of bytes of the first item of `bytes`, which is not empty. `None` if its end is not in `bytes`.
     ///
     /// # Errors
-    /// What is wrong with the item. The message gets the name of its file in front.
+    /// A description of the defect, before which the caller puts the name of the file.
     fn first(&self, bytes: &[u8]) -> Result<Option<usize>, String>;
 
     /// Appends the key of an item: bytes that compare as the items are to be sorted. It must not panic, so a layout with parameters

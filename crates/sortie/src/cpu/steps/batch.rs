@@ -7,7 +7,7 @@ use crate::parallel::{self, ITEMS_A_TASK};
 use crate::request::Budget;
 use crate::{Error, Report, Segments};
 
-/// Segments of `keys` keys, of `bytes` bytes with what is beside them.
+/// Segments with `keys` keys in total, which take `bytes` bytes together with their payloads or indices.
 pub(crate) struct Batch<'a> {
     pub segments: Segments<'a>,
     pub keys: usize,

@@ -73,7 +73,7 @@ impl<B, P> Scattered<B, P> {
 /// compared with the pairs.
 const PAIR_BYTES: usize = 8;
 
-/// What is beside each key.
+/// What moves with each key.
 pub(crate) enum Source<P> {
     /// The payloads of a slice, which are moved out of it.
     Payload(Pointers<P>),
@@ -102,7 +102,7 @@ impl<P> Source<P> {
     }
 }
 
-/// Distributes keys with what is beside them into scratch memory, to a suitable number of buckets.
+/// Distributes keys, with their payloads or indices, into scratch memory, to a suitable number of buckets.
 ///
 /// # Safety
 /// The slice of payloads, if there is one, has as many of them as there are keys. They are used again only after they have been moved
