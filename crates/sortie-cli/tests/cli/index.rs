@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
+use std::iter;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -361,24 +362,6 @@ fn write_documents(path: &Path, bytes: usize) {
     file.flush().unwrap();
 }
 
-/// The peak memory of a command in bytes, from `/proc`.
-fn peak(command: &mut Command) -> u64 {
-    let mut child = command.stdin(Stdio::null()).spawn().unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    loop {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = line.map(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().unwrap());
-        peak = peak.max(kilobytes.unwrap_or(0) << 10);
-        if let Some(status) = child.try_wait().unwrap() {
-            assert!(status.success());
-            return peak;
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
-}
-
 #[test]
 fn memory_stays_under_its_limit() {
     let folder = tempfile::tempdir().unwrap();
@@ -401,7 +384,7 @@ fn memory_stays_under_its_limit() {
         ("long.jsonl", 1),
     ] {
         let args = format!("build {input} -o x.index -S {limit}M --parallel 2 --pipeline cpu");
-        let peak = peak(&mut sortie(folder.path(), &args));
+        let peak = support::peak(&mut sortie(folder.path(), &args), iter::empty()).unwrap();
         println!("{input} within {limit} MiB: {} MiB", peak >> 20);
         assert!(peak < (limit + 64) << 20, "{} MiB for {input} within {limit}", peak >> 20);
         succeed(folder.path(), "check x.index");

@@ -160,6 +160,9 @@ pub fn decompress(bytes: &[u8]) -> Vec<u8> {
 pub fn peak(command: &mut Command, chunks: impl Iterator<Item = Vec<u8>>) -> io::Result<u64> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
     let mut input = child.stdin.take().unwrap();
+    while runs_this_program(child.id()) {
+        thread::sleep(Duration::from_millis(1));
+    }
     chunks.into_iter().try_for_each(|chunk| input.write_all(&chunk))?;
     let status = format!("/proc/{}/status", child.id());
     let read = |text: &str, name: &str| {
@@ -177,6 +180,12 @@ pub fn peak(command: &mut Command, chunks: impl Iterator<Item = Vec<u8>>) -> io:
     }
     assert!(child.wait()?.success());
     Ok(peak)
+}
+
+/// Whether the process still has the memory of the tests, as for a moment after it was started.
+fn runs_this_program(process: u32) -> bool {
+    let program = |process: String| fs::read_link(format!("/proc/{process}/exe"));
+    program(process.to_string()).is_ok_and(|path| path == program("self".into()).unwrap())
 }
 
 /// The names in a folder, in order.
