@@ -3,19 +3,24 @@
 // Compile-time parameters:
 // - item.cuh, but not BESIDE.
 // - SORTIE_THREADS, the threads of a block. SORTIE_ROW, the items of a thread.
+// - SORTIE_BLOCK_MEMORY, the bytes of shared memory that the host counts on. Asserted.
 // - SORTIE_STEP, what is moved:
 //   - FIRST: all keys, to groups of 2^bits buckets. The items are made here, from a key and its payload or index.
 //   - SECOND: the items of each group, to its buckets.
 //   - AGAIN: the items of each long bucket (long_buckets.cuh), to buckets of its own, unless all its codes are equal.
 //     For ALONE only.
 //
-// Between passes, an item that is only a code is stored as the key, decoded.
+// With ALONE, `from` and `to` hold keys: they are encoded when they are loaded, and decoded when they are stored.
 //
-// Method: an atomic per item counts its digit in the tile, and returns its rank there. One atomic per tile and digit
-// reserves room at the digit's cursor, so tiles are written in any order and do not wait for each other. Items are
-// first put in the order of their digits in shared memory, so that they are written in runs.
+// Method:
+// 1. The digit of an item is the number of its group (FIRST), or that of its bucket within the group (SECOND) or within
+//    the long bucket (AGAIN). An atomic per item counts its digit in the tile, and returns its rank there.
+// 2. One atomic per tile and digit reserves room at the digit's cursor, so tiles are written in any order and do not
+//    wait for each other.
+// 3. Items are put in the order of their digits in shared memory, so that they are written in runs.
 //
 // Source: own.
+// Parameters, what is written, and cost: at the kernel, at the end.
 #include "classify.cuh"
 #include "code.cuh"
 #include "item.cuh"
@@ -208,7 +213,8 @@ SIMT_FN void move_tile(const Job& job, u32 number, Shared& shared, const code::T
 //   - `cursors`: the index where the next item of each group (FIRST) or bucket (SECOND, AGAIN) goes.
 // - Launch: any number of blocks of SORTIE_THREADS threads. Shared memory: Shared. After count_buckets.cu; for AGAIN
 //   after scan_long of redistribute.cu.
-// - Writes: `to`, and advances each cursor by the number of its items.
+// - Writes: `to`, and advances each cursor by the number of its items. With AGAIN, long buckets whose codes are all
+//   equal are not written.
 // - Cost: one read and one write of the items, one atomic in shared memory per item, one global atomic per tile and
 //   digit.
 SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) partition(Job job, code::Transform transform) {

@@ -4,13 +4,17 @@
 // Compile-time parameters:
 // - compared.cuh and block_sort.cuh.
 // - SORTIE_THREADS, the threads of a block. SORTIE_ROW, the items of a thread.
+// - SORTIE_SUMS_MEMORY, SORTIE_CHOOSE_MEMORY, SORTIE_COUNT_MEMORY, SORTIE_MOVE_MEMORY: the bytes of shared memory of
+//   plan_groups, choose_splitters, count_items and move_items that the host counts on. Asserted.
 // - SORTIE_STEP. FIRST: `from` has keys, and the items are made here. NEXT: `from` has items.
 //
 // Groups and buckets:
 // - Groups are consecutive ranges of the items. There are at most 2^32 - 2^16 items.
 // - A group is cut into as many ways as its length needs, at most `most_ways`. There is one bucket per way.
 // - If a splitter repeats in the sample, each way has a second bucket, for the items that equal its splitter. Buckets
-//   between splitters and buckets of equal items then alternate.
+//   between splitters and buckets of equal items then alternate. With INDEXED, no two items are equal.
+// - Buckets are numbered through all groups, 2 * most_ways numbers per group. Of a group whose splitters do not repeat,
+//   only the even numbers are used.
 // - A group that needs no cut is copied: one that is short, or a bucket of equal items from the level before.
 //
 // Order: plan_groups, choose_splitters, count_items, scan_buckets, move_items. All take the same Level.
@@ -85,7 +89,7 @@ struct Level {
     Cut* cuts;
     // `nodes` splitters per group: a search tree in which node n has the children 2n and 2n + 1.
     Item* trees;
-    // The start of bucket b, of 2 * most_ways per group, at index b, and its end at index b + 1.
+    // The start of bucket b at index b, and its end at index b + 1.
     u64* ends;
 };
 
@@ -179,8 +183,8 @@ SIMT_KERNEL(SAMPLING, 1) choose_splitters(Level level) {
     auto splitter_at = [&](u32 rank) { return (rank + 1) * count / cut.ways; };
     Item* tree = level.trees + u64(group) * level.nodes;
     for (u32 node = thread + 1; node < 1u << cut.tree_bits; node += SAMPLING) {
-        // Node j of a level of the tree halves the j-th of the equal parts that the level stands for. Nodes without a
-        // splitter of their own get the last splitter.
+        // Level d of the tree has 2^d nodes, and cuts the splitters into 2^d equal parts. Node j there holds the
+        // middle splitter of part j. Nodes without a splitter of their own get the last one.
         const u32 depth = log2_ceil(node + 1) - 1;
         const u32 rank = ((2 * (node - (1u << depth)) + 1) << (cut.tree_bits - 1 - depth)) - 1;
         const u32 at = splitter_at(lesser(rank, cut.ways - 2));

@@ -2,16 +2,24 @@
 //
 // Compile-time parameters:
 // - segment.cuh: what is sorted. worker.cuh: the worker.
-// - SORTIE_FULL: each segment has SORTIE_FULL * THREADS to ROW * THREADS keys.
+// - SORTIE_FULL: each segment that is not empty has SORTIE_FULL * THREADS to ROW * THREADS keys.
 // - SORTIE_SOURCE: where the segments are. Each value has one kernel.
 //   - FIXED: sort_segments, segments of one length.
 //   - TILED: sort_tiled, the same for workers of few threads.
 //   - LISTED: sort_listed, segments of a class (classes.cu).
 //   - TILES: sort_tiles, the tiles of long segments (long.cuh).
 //
-// Keys of up to 32 bits without payloads are sorted by keys_alone.cuh, everything else by by_index.cuh.
-// Shared memory of each kernel: see there.
-// Cost of each kernel: one read and one write of keys and payloads.
+// - SORTIE_BLOCK_MEMORY, SORTIE_TILED_KEY_MEMORY: the bytes of shared memory of a block, and of a key in sort_tiled,
+//   that the host counts on. Asserted.
+//
+// Keys of up to 32 bits without payloads are sorted by keys_alone.cuh, everything else by by_index.cuh. Their shared
+// memory is stated there.
+//
+// Of each kernel:
+// - Preconditions: all threads of the block call it. No segment has more than CAPACITY keys; long ones are cut into
+//   tiles first.
+// - Cost: one read and one write of the keys and payloads, and the sort of each segment by its worker (worker.cuh).
+//
 // Source: worker.cuh.
 #define FIXED 0
 #define TILED 1
@@ -30,7 +38,7 @@ using namespace worker;
 constexpr u32 FULL_ROWS = SORTIE_FULL;
 constexpr bool MOVES_KEYS = !ARGSORT || SORTIE_SOURCE == TILES;
 constexpr bool BY_INDEX = sizeof(Key) > 4 || WORDS > 0;
-// With BY_INDEX, shared memory has room for no more threads, so each may have 128 registers.
+// With BY_INDEX, shared memory has room for only half as many threads, so each may have 128 registers.
 constexpr u32 RESIDENT_TILED = BY_INDEX ? RESIDENT / 2 : RESIDENT;
 
 } // namespace simt::sort_segments
