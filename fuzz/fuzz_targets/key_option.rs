@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/sortie-cli/src/cli/key.rs"]
+#[path = "../../crates/sortie-files/src/formats/text/key.rs"]
 mod key;
 
 fuzz_target!(|text: &str| {

@@ -17,7 +17,6 @@ mod index;
 mod inputs;
 mod man;
 mod memory;
-mod order;
 mod progress;
 mod records;
 mod sort;

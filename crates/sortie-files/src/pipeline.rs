@@ -26,7 +26,7 @@ pub struct Task<'a> {
     pub budget: u64,
     pub(crate) folder: RunFolder,
     /// See [`Temporary::batch_size`].
-    at_once: Option<NonZeroUsize>,
+    pub(crate) at_once: Option<NonZeroUsize>,
     pub(crate) ledger: &'a Ledger,
     /// See [`Task::with_threads`].
     threads: Option<usize>,

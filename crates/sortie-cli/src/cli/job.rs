@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use sortie_files::Temporary;
 use sortie_files::compression::Asked;
+use sortie_files::formats::text::{KeyOptions, KeySpec};
 
-use super::{ArrayOptions, Check, KeyOptions, KeySpec, OldKey, RecordFormat, RecordKey, Resources};
+use super::{ArrayOptions, Check, OldKey, RecordFormat, RecordKey, Resources};
 
 /// The job that `sortie sort` does.
 #[derive(Debug)]

@@ -35,7 +35,6 @@ use flag::Arguments;
 use getopt::Stop;
 pub use index::{BuildArgs, IndexCommand, Pipeline};
 pub use job::{ArrayJob, FixedJob, Job, LinesJob, RecordsJob, Sources};
-pub use key::{KeyOptions, KeySpec};
 pub use resources::Resources;
 pub use segments::{SegmentEnds, SegmentsArgs, SegmentsOptions};
 pub use sort::{OldKey, RecordFormat, RecordKey, SortOptions, temporary_folder};

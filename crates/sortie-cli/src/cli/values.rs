@@ -9,8 +9,7 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use rustix::process::{Resource, getrlimit};
-
-use super::key::unsigned;
+use sortie_files::formats::text::key::unsigned;
 
 /// How `--stats` prints its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

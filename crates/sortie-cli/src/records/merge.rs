@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use sortie_files::formats::text::compare_bytes;
 use sortie_files::memory::room;
 use sortie_files::merge::{Cursor, Order, merge_cursors};
 use sortie_files::run::{Part, Source};
@@ -9,7 +10,6 @@ use sortie_files::{Error, Sink};
 use sortie_formats::sequences::Format;
 
 use super::{RecordSort, keys};
-use crate::order::compare_bytes;
 
 /// The number of bytes to pass to the sink at a time.
 const PIECE: usize = 1 << 18;

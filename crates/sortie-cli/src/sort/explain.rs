@@ -2,15 +2,13 @@
 //! are sorted, and their time is the measure.
 
 use std::io::Read;
-use std::time::Instant;
 
+use sortie_files::formats::text::{INPUTS_AT_ONCE, LineSort, Trial};
 use sortie_files::relay::runners;
 use sortie_files::run::Merges;
 use sortie_files::threads::of_use;
 use sortie_files::{Format, Input};
 
-use super::lines::Lines;
-use super::{INPUTS_AT_ONCE, LineSort, items};
 use crate::cli::LinesJob;
 use crate::explain::{self, counted};
 use crate::failure::Failure;
@@ -25,7 +23,7 @@ const SPILLED: f64 = 1.5;
 const TURN: f64 = 10.0;
 
 /// Prints how the lines would be sorted.
-pub fn explain(inputs: &[Input], args: &LinesJob, job: &LineSort) -> Result<(), Failure> {
+pub fn explain(inputs: &[Input], args: &LinesJob, job: &LineSort<'_>) -> Result<(), Failure> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let size = size.ok_or_else(explain::unknown_size)?;
     let threads = || of_use(args.resources.parallel, None);
@@ -38,14 +36,10 @@ pub fn explain(inputs: &[Input], args: &LinesJob, job: &LineSort) -> Result<(), 
         read.map_err(Failure::file("read", input.name()))?;
     }
     sortie_formats::lines::terminate(&mut head, job.terminator);
-    let head = [head];
-    let part = |whole: f64| whole * size as f64 / head[0].len().max(1) as f64;
+    let bytes_of_head = head.len().max(1) as f64;
+    let part = |whole: f64| whole * size as f64 / bytes_of_head;
 
-    let first = Lines::of(&head, job);
-    let (in_head, cost) = (first.count(), first.cost(job)?);
-    let start = Instant::now();
-    first.sort(job, |_| Ok(()))?;
-    let measured = start.elapsed().as_secs_f64();
+    let Trial { lines: in_head, memory: cost, seconds: measured } = job.try_out(head)?;
     let lines = part(in_head as f64).round() as usize;
     let needed = part(cost as f64) as u64;
     // The time for a byte grows with the depth of the sort.
@@ -60,13 +54,13 @@ pub fn explain(inputs: &[Input], args: &LinesJob, job: &LineSort) -> Result<(), 
         let beside = needed.saturating_sub(size) as f64 / size as f64;
         let run = budget as f64 / (runners as f64 + runners.min(2) as f64 * beside);
         let runs = (size as f64 / run).ceil() as usize;
-        let most = args.temporary.batch_size.map_or(<LineSort as Format>::RUNS_AT_ONCE, usize::from);
+        let most = args.temporary.batch_size.map_or(<LineSort<'_> as Format>::RUNS_AT_ONCE, usize::from);
         let merges = Merges::of(runs, most.min(INPUTS_AT_ONCE));
         let turns = lines as f64 * (runs.min(most) as f64).log2() * TURN / runners.min(2) as f64;
         let merged = merges.passes * (SPILLED * size as f64 + turns) / 1e9;
         (format!(", {merges}"), sort(lines as f64 / runs as f64) + moved + merged)
     };
-    let mut plan = items::plan(job, lines)?;
+    let mut plan = job.plan(lines)?;
     if let Some(of_cpu) = plan.predicted.iter_mut().find(|predicted| predicted.gpu.is_none()) {
         of_cpu.seconds = seconds;
     }

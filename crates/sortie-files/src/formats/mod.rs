@@ -2,7 +2,8 @@
 //!
 //! | what is sorted | by |
 //! |---|---|
-//! | lines of text, such as a CSV file | [`sort_layout`] with [`Lines`] |
+//! | lines of text by the keys of GNU sort | [`text::sort_text`] |
+//! | lines of text by a function, such as those of a CSV file | [`sort_layout`] with [`Lines`] |
 //! | binary records after their lengths | [`sort_layout`] with [`Prefixed`] |
 //! | items of any length | [`sort_layout`] with a [`Layout`] of the caller |
 //! | binary records of one length | [`sort_records`] |
@@ -13,6 +14,7 @@ mod fixed;
 mod layout;
 mod lines;
 mod prefixed;
+pub mod text;
 
 #[cfg(test)]
 mod tests;

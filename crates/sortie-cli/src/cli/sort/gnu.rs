@@ -8,12 +8,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::vec;
 
+use sortie_files::formats::text::{KeyOptions, key};
 use sortie_files::quote;
 
 use super::SortOptions;
 use crate::cli::flag::{Arguments, usage};
 use crate::cli::getopt::{Reader, Stop};
-use crate::cli::{KeyOptions, key};
 use crate::failure::Failure;
 
 /// Parses the arguments after the name of the command.

@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use sortie_files::compression::Asked;
+use sortie_files::formats::text::KeyOptions;
 use sortie_files::{Temporary, quote};
 
 use super::arrays::{self, ArrayOptions};
@@ -19,7 +20,7 @@ use super::compress;
 use super::flag::{Arguments, Flag, Name, Operand, Section, usage};
 use super::job::{ArrayJob, FixedJob, Job, LineKey, LinesJob, RecordsJob, Sources};
 use super::job_kind::JobKind;
-use super::key::{BYTE_KEY, KeyOptions, KeyPlace};
+use super::key::{BYTE_KEY, KeyPlace};
 use super::resources::{self, Resources};
 use super::values::Check;
 use crate::failure::Failure;

@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use rayon::prelude::*;
 use sortie::Sorter;
-use sortie_files::memory::{filled, room};
-use sortie_files::{Error, Keyed};
 
 use super::LineSort;
+use super::order::{LineOrder, directed};
 use super::sorter::LINES_A_BLOCK;
-use crate::order::{LineOrder, directed};
+use crate::memory::{filled, room};
+use crate::{Error, Keyed};
 
 /// The memory reserved for the key of a short line.
 const KEY: usize = 64;
@@ -21,7 +21,7 @@ pub struct Block {
 }
 
 /// Encodes the keys of all lines.
-pub fn encode(lines: &[&[u8]], job: &LineSort) -> Result<Vec<Block>, Error> {
+pub fn encode(lines: &[&[u8]], job: &LineSort<'_>) -> Result<Vec<Block>, Error> {
     let encode = |lines: &[&[u8]]| {
         let mut block = Block { keys: Vec::new(), ends: room(lines.len())? };
         for line in lines {

@@ -1,8 +1,7 @@
 //! Tests the order against the `sort` of this machine in the C locale, and the encoding against the comparison.
 
-use std::ffi::OsString;
 use std::io::Write;
-use std::process::{Command as Process, Stdio};
+use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -10,20 +9,32 @@ use proptest::strategy::ValueTree;
 use proptest::string::bytes_regex;
 use proptest::test_runner::TestRunner;
 
-use super::LineOrder;
-use crate::cli::{Command, Job};
-use crate::failure::Failure;
+use super::{LineOrder, TextOrder};
+use crate::Error;
 
 /// The order that `options`, separated by spaces, define.
-fn try_order(options: &str) -> Result<LineOrder, Failure> {
-    let words = ["sortie", "sort"].into_iter().chain(options.split_whitespace());
-    match Command::from_args(words.map(OsString::from).collect()).expect(options) {
-        Command::Sort(options) => match options.job(|_| false).expect("lines") {
-            Job::Lines(job) => LineOrder::new(&job),
-            other => panic!("{other:?}"),
-        },
-        other => panic!("{other:?}"),
+fn try_order(options: &str) -> Result<LineOrder, Error> {
+    let mut order = TextOrder::default();
+    for word in options.split_whitespace() {
+        if let Some(key) = word.strip_prefix("-k") {
+            order.keys.push(key.parse().expect(word));
+        } else if let Some(separator) = word.strip_prefix("-t") {
+            order.separator = Some(if separator == "\\0" { 0 } else { separator.as_bytes()[0] });
+        } else if let Some(path) = word.strip_prefix("--random-source=") {
+            order.random_source = Some(path.into());
+        } else {
+            for letter in word[1..].chars() {
+                match letter {
+                    's' => order.stable = true,
+                    'u' => order.unique = true,
+                    // It says how lines end, not how they compare.
+                    'z' => {}
+                    letter => assert!(order.options.set(letter), "{word}"),
+                }
+            }
+        }
     }
+    LineOrder::new(&order)
 }
 
 fn order(options: &str) -> LineOrder {
@@ -32,7 +43,7 @@ fn order(options: &str) -> LineOrder {
 
 /// The output of `LC_ALL=C sort` for `input`, or `None` if the machine has no GNU sort.
 fn gnu(options: &str, input: &[u8]) -> Option<Vec<u8>> {
-    let mut sort = Process::new("sort");
+    let mut sort = Command::new("sort");
     sort.env("LC_ALL", "C").args(options.split_whitespace());
     let mut child = sort.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let mut stdin = child.stdin.take().expect("it is piped");
@@ -45,7 +56,7 @@ fn gnu(options: &str, input: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn has_gnu() -> bool {
-    let version = Process::new("sort").arg("--version").output();
+    let version = Command::new("sort").arg("--version").output();
     let is_gnu = version.is_ok_and(|v| v.stdout.windows(13).any(|w| w == b"GNU coreutils"));
     if !is_gnu {
         eprintln!("skipped: there is no GNU sort here to compare with");
@@ -201,7 +212,7 @@ fn debug_marks_what_gnu_sort_marks() {
         let mut marked = Vec::new();
         for line in input.split_inclusive(|&byte| byte == b'\n') {
             marked.extend(line.iter().map(|&byte| if byte == b'\t' { b'>' } else { byte }));
-            order.debug_line(&line[..line.len() - 1], &mut marked);
+            order.annotate(&line[..line.len() - 1], &mut marked);
         }
         let theirs = gnu(&format!("--debug {options}"), &input).expect("there is a sort");
         let [ours, theirs] =

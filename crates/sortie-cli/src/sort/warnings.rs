@@ -1,10 +1,12 @@
 //! `--debug`: the warnings that GNU sort gives, in the same order. They are about options that are allowed but
 //! seldom intended.
 
-use crate::cli::{KeyOptions, KeySpec, LinesJob};
+use sortie_files::formats::text::{KeyOptions, KeySpec};
+
+use crate::cli::LinesJob;
 
 /// The warnings, one line each.
-pub fn warnings(job: &LinesJob) -> Vec<String> {
+pub fn of(job: &LinesJob) -> Vec<String> {
     let global = job.ordering;
     let keys: Vec<ResolvedKey> = job.keys.iter().map(|key| ResolvedKey::new(&key.spec, global)).collect();
     let mut found = vec!["lines are compared by their bytes, as in the C locale".into()];

@@ -5,10 +5,9 @@
 
 use std::cmp::Ordering;
 
-use sortie_files::memory::append;
-
-use crate::failure::Failure;
-use crate::sort::long::common;
+use super::super::long::common;
+use crate::Error;
+use crate::memory::append;
 
 /// A line, and the next one, which replaces it.
 pub struct Successor {
@@ -24,7 +23,7 @@ pub struct Successor {
 
 impl Successor {
     /// A line that follows `before`, if there is a line before.
-    pub fn of(before: Option<&[u8]>) -> Result<Successor, Failure> {
+    pub fn of(before: Option<&[u8]>) -> Result<Successor, Error> {
         let mut line = Vec::new();
         append(&mut line, before.unwrap_or_default())?;
         let is_first = before.is_none();
@@ -33,7 +32,7 @@ impl Successor {
     }
 
     /// Adds bytes to the current line.
-    pub fn push(&mut self, mut more: &[u8]) -> Result<(), Failure> {
+    pub fn push(&mut self, mut more: &[u8]) -> Result<(), Error> {
         self.has_begun |= !more.is_empty();
         if self.found.is_none() {
             let rest = &self.line[self.agree..];

@@ -4,13 +4,14 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::TextOrder;
 use super::blank::{self, is_blank};
 use super::code::Code;
 use super::number::{Leading, Number};
 use super::random::Shuffle;
 use super::{common_prefix, compare_bytes, directed, fields, float, month, number, version};
-use crate::cli::{KeyOptions, KeySpec, LinesJob};
-use crate::failure::Failure;
+use crate::Error;
+use crate::formats::text::key::{KeyOptions, KeySpec};
 
 /// A key whose options are resolved.
 #[derive(Debug, Clone)]
@@ -57,22 +58,22 @@ enum Kind {
 
 /// Resolves the options of keys.
 pub struct Resolve<'a> {
-    job: &'a LinesJob,
+    order: &'a TextOrder,
     /// Created for the first key that uses `-R`, and shared by all of them.
     shuffle: Option<Shuffle>,
 }
 
 impl<'a> Resolve<'a> {
-    pub fn new(job: &'a LinesJob) -> Self {
-        Resolve { job, shuffle: None }
+    pub fn new(order: &'a TextOrder) -> Self {
+        Resolve { order, shuffle: None }
     }
 
     /// The key of a `-k`. If it has no options of its own, it has the global ones.
-    pub fn key(&mut self, spec: &KeySpec, global: KeyOptions) -> Result<Key, Failure> {
+    pub fn key(&mut self, spec: &KeySpec, global: KeyOptions) -> Result<Key, Error> {
         let inherits = spec.options == KeyOptions::default();
         let options = if inherits { global } else { spec.options };
         let place = Place {
-            separator: self.job.separator,
+            separator: self.order.separator,
             fields: spec.start_field - 1,
             chars: spec.start_char - 1,
             skip_blanks: if inherits { global.blanks } else { spec.start_blanks },
@@ -86,9 +87,9 @@ impl<'a> Resolve<'a> {
     }
 
     /// The key for ordering options without `-k`.
-    pub fn whole_line(&mut self, options: KeyOptions) -> Result<Key, Failure> {
+    pub fn whole_line(&mut self, options: KeyOptions) -> Result<Key, Error> {
         let place = Place {
-            separator: self.job.separator,
+            separator: self.order.separator,
             fields: 0,
             chars: 0,
             skip_blanks: options.blanks,
@@ -97,7 +98,7 @@ impl<'a> Resolve<'a> {
         self.settle(place, options)
     }
 
-    fn settle(&mut self, place: Place, options: KeyOptions) -> Result<Key, Failure> {
+    fn settle(&mut self, place: Place, options: KeyOptions) -> Result<Key, Error> {
         let filters = options.dictionary || options.ignore_nonprinting;
         let kinds = [
             options.numeric,
@@ -107,7 +108,7 @@ impl<'a> Resolve<'a> {
             options.version || options.random || filters,
         ];
         if kinds.iter().filter(|&&given| given).count() > 1 {
-            return Err(Failure::new(format!("options '-{}' are incompatible", options.meaning())));
+            return Err(Error::invalid(format!("options '-{}' are incompatible", options.meaning())));
         }
         let kind = match options {
             KeyOptions { numeric: true, .. } => Kind::Number,
@@ -124,9 +125,9 @@ impl<'a> Resolve<'a> {
         Ok(Key { place, kind, filter, descending: options.reverse })
     }
 
-    fn shuffle(&mut self) -> Result<Shuffle, Failure> {
+    fn shuffle(&mut self) -> Result<Shuffle, Error> {
         if self.shuffle.is_none() {
-            self.shuffle = Some(Shuffle::new(self.job.random_source.as_deref())?);
+            self.shuffle = Some(Shuffle::new(self.order.random_source.as_deref())?);
         }
         Ok(self.shuffle.clone().expect("it was just made"))
     }

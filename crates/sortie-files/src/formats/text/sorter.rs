@@ -9,12 +9,12 @@ use super::LineSort;
 pub const LINES_A_BLOCK: usize = 1 << 14;
 
 /// A sorter of `lines` lines or keys.
-pub fn sorter(job: &LineSort, descending: bool, lines: usize) -> Result<Sorter, sortie::Error> {
+pub fn sorter(job: &LineSort<'_>, descending: bool, lines: usize) -> Result<Sorter, sortie::Error> {
     builder(job, lines).engine(job.engine).descending(descending).build()
 }
 
 /// A builder for sorters of `lines` lines or keys. They use the program's thread pool, or one thread if there is no pool or the lines are
 /// too few to divide.
-pub fn builder(job: &LineSort, lines: usize) -> SorterBuilder {
+pub fn builder(job: &LineSort<'_>, lines: usize) -> SorterBuilder {
     if job.is_alone() || lines < LINES_A_BLOCK { Sorter::builder().threads(1) } else { Sorter::builder() }
 }

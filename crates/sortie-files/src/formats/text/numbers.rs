@@ -1,14 +1,14 @@
 //! Sorts lines by a single `-n` key. Codes of 64 bits are sorted instead of encoded keys, and the lines move with them.
 
 use rayon::prelude::*;
-use sortie_files::Error;
-use sortie_files::memory::filled;
 
 use super::LineSort;
 use super::sorter::{LINES_A_BLOCK, builder, sorter};
+use crate::Error;
+use crate::memory::filled;
 
 /// Sorts lines by their numbers. With `-u`, keeps only the first of lines with equal numbers.
-pub fn sort(lines: &mut Vec<&[u8]>, bytes: usize, job: &LineSort) -> Result<(), Error> {
+pub fn sort(lines: &mut Vec<&[u8]>, bytes: usize, job: &LineSort<'_>) -> Result<(), Error> {
     let mut codes = filled(lines.len(), 0)?;
     let exact = job.ledger.timed("encode", bytes, size_of_val(&codes[..]), || encode(lines, &mut codes, job));
     job.ledger.absorb(sorter(job, false, lines.len())?.sort_pairs(&mut codes, lines)?);
@@ -33,7 +33,7 @@ pub fn sort(lines: &mut Vec<&[u8]>, bytes: usize, job: &LineSort) -> Result<(), 
 }
 
 /// Finds the code of each line. Returns whether lines with equal codes always have equal numbers.
-fn encode(lines: &[&[u8]], codes: &mut [u64], job: &LineSort) -> bool {
+fn encode(lines: &[&[u8]], codes: &mut [u64], job: &LineSort<'_>) -> bool {
     let encode = |(lines, codes): (&[&[u8]], &mut [u64])| {
         let mut all_exact = true;
         for (line, code) in lines.iter().zip(codes) {
@@ -52,7 +52,7 @@ fn encode(lines: &[&[u8]], codes: &mut [u64], job: &LineSort) -> bool {
 
 /// Orders lines with equal codes.
 struct Ties<'j> {
-    job: &'j LineSort,
+    job: &'j LineSort<'j>,
     /// Whether lines with equal codes have equal numbers.
     exact: bool,
 }

@@ -1,9 +1,8 @@
 //! Estimates the memory needed to sort a text.
 
-use sortie_files::{Error, Keyed};
-
 use super::keyed::encode_key;
-use crate::order::LineOrder;
+use super::order::LineOrder;
+use crate::{Error, Keyed};
 
 /// The memory that the sort needs for each line, in addition to the references and a copy of them: two words of
 /// cached symbols.
@@ -58,14 +57,14 @@ fn key_bytes(line: &[u8], order: &LineOrder) -> Result<usize, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{KeyOptions, LinesJob};
+    use crate::formats::text::key::KeyOptions;
+    use crate::formats::text::order::TextOrder;
 
     /// Once, the key of a long line was estimated from its last piece, and that of each short line after it from the long one.
     #[test]
     fn the_key_of_a_long_line_stands_for_itself() {
-        let ordering = KeyOptions { ignore_case: true, ..KeyOptions::default() };
-        let job = LinesJob { ordering, ..LinesJob::default() };
-        let order = LineOrder::new(&job).unwrap();
+        let options = KeyOptions { ignore_case: true, ..KeyOptions::default() };
+        let order = LineOrder::new(&TextOrder { options, ..TextOrder::default() }).unwrap();
         let long = 9 << 20;
         let text = [&vec![b'x'; long][..], b"\n", &b"abc\n".repeat(10_000)].concat();
         let mut cost = Cost::default();

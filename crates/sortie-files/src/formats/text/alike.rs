@@ -3,12 +3,12 @@
 
 use itoa::Buffer;
 use rayon::prelude::*;
-use sortie_files::memory::filled;
-use sortie_files::{Error, Sink};
 
 use super::LineSort;
 use super::lines::Lines;
-use crate::order::read_digits;
+use super::order::read_digits;
+use crate::memory::filled;
+use crate::{Error, Sink};
 
 /// The most digits of a number. Such numbers fit in 64 bits.
 const DIGITS: usize = 18;
@@ -26,7 +26,7 @@ pub struct Numbers<'s> {
 /// Reads the lines as numbers that are written alike: an optional `-`, an integer without leading zeros, and always the same number of
 /// digits after a point. Then lines with equal numbers are equal, and no comparison of bytes is left to do. `None` if a line is written
 /// otherwise.
-pub fn read(lines: &Lines<'_>, job: &LineSort) -> Result<Option<(Vec<i64>, usize)>, Error> {
+pub fn read(lines: &Lines<'_>, job: &LineSort<'_>) -> Result<Option<(Vec<i64>, usize)>, Error> {
     let Some(decimals) = lines.parts().first().map(|part| decimals(part)) else { return Ok(None) };
     let mut numbers = filled(lines.count(), 0)?;
     let mut rest = &mut numbers[..];
@@ -87,7 +87,7 @@ impl<'s> Numbers<'s> {
     }
 
     /// Writes the numbers as lines. While a window is written, the next one is filled.
-    pub fn write(self, job: &LineSort, sink: Sink<'_>) -> Result<(), Error> {
+    pub fn write(self, job: &LineSort<'_>, sink: Sink<'_>) -> Result<(), Error> {
         let each = self.longest();
         if job.is_alone() {
             let mut block = Vec::new();

@@ -13,19 +13,36 @@ mod month;
 mod number;
 mod random;
 mod version;
-mod warnings;
 
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Ordering;
+use std::path::PathBuf;
 
-use crate::cli::{KeyOptions, LinesJob};
-use crate::failure::Failure;
+use super::key::{KeyOptions, KeySpec};
+use crate::Error;
 pub use code::Code;
 use key::{Key, Resolve};
 pub use number::read_digits;
-pub use warnings::warnings;
+
+/// What lines are sorted by: the options of GNU sort that say how lines compare.
+#[derive(Debug, Clone, Default)]
+pub struct TextOrder {
+    /// The keys, the most significant first. If there are none, whole lines are compared.
+    pub keys: Vec<KeySpec>,
+    /// For keys that have no options of their own, and for whole lines. If `reverse` is set, lines with equal keys are in descending
+    /// order too.
+    pub options: KeyOptions,
+    /// The byte between fields (`-t`). By default, a field begins where a blank follows another character.
+    pub separator: Option<u8>,
+    /// Whether lines with equal keys keep their order (`-s`). By default, all their bytes are compared.
+    pub stable: bool,
+    /// Whether only the first of several lines with equal keys is kept (`-u`).
+    pub unique: bool,
+    /// The file whose first 16 bytes decide the order of random keys; `/dev/urandom` by default.
+    pub random_source: Option<PathBuf>,
+}
 
 /// How two lines compare.
 #[derive(Debug, Clone)]
@@ -44,18 +61,18 @@ impl LineOrder {
     /// The order that the options define.
     ///
     /// # Errors
-    /// If the options of a key are incompatible, or if `--random-source` cannot be read.
-    pub fn new(job: &LinesJob) -> Result<LineOrder, Failure> {
-        let global = job.ordering;
-        let mut resolve = Resolve::new(job);
-        let keys = if !job.keys.is_empty() {
-            job.keys.iter().map(|key| resolve.key(&key.spec, global)).collect::<Result<_, _>>()?
+    /// If the options of a key are incompatible, or if the source of random bytes cannot be read.
+    pub fn new(text: &TextOrder) -> Result<LineOrder, Error> {
+        let global = text.options;
+        let mut resolve = Resolve::new(text);
+        let keys = if !text.keys.is_empty() {
+            text.keys.iter().map(|key| resolve.key(key, global)).collect::<Result<_, _>>()?
         } else if (KeyOptions { reverse: false, ..global }) != KeyOptions::default() {
             vec![resolve.whole_line(global)?]
         } else {
             Vec::new()
         };
-        let (descending, stable, unique) = (global.reverse, job.stable, job.unique);
+        let (descending, stable, unique) = (global.reverse, text.stable, text.unique);
         let mut order = LineOrder { keys, descending, stable, unique, last_resort: None };
         let is_wanted = !stable && !unique && order.plain().is_none();
         order.last_resort = is_wanted.then_some(descending);
@@ -133,9 +150,9 @@ impl LineOrder {
         self.last_resort.map_or(Ordering::Equal, |descending| directed(compare_bytes(a, b), descending))
     }
 
-    /// Appends what `--debug` prints under a line: a row of underscores for each key and for the last-resort
+    /// Appends what GNU sort's `--debug` prints under a line: a row of underscores for each key and for the last-resort
     /// comparison.
-    pub fn debug_line(&self, line: &[u8], out: &mut Vec<u8>) {
+    pub fn annotate(&self, line: &[u8], out: &mut Vec<u8>) {
         for key in &self.keys {
             annotate::mark(line, key.marked(line), out);
         }

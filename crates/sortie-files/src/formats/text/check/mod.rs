@@ -5,15 +5,12 @@ mod long;
 use std::cmp::Ordering;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 
 use rayon::prelude::*;
-use sortie_files::{Input, shortage};
 
 use super::LineSort;
-use crate::cli::Check;
-use crate::failure::Failure;
-use crate::order::{compare_bytes, directed};
+use super::order::{compare_bytes, directed};
+use crate::{Error, Input, shortage};
 use long::Successor;
 
 /// The bytes of a block, which fits in the cache of a core.
@@ -25,17 +22,26 @@ const LARGE_AFTER: usize = 8;
 /// After a longer line, the first line of at most this length is compared in blocks again.
 const SHORT: usize = 16 << 10;
 
-/// Fails with the first line that is out of order.
-pub fn check(input: &Input, how: Check, job: &LineSort) -> Result<(), Failure> {
+/// A line that is out of order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disorder {
+    /// The number of the line, from 1.
+    pub number: u64,
+    /// The line, without its terminator.
+    pub line: Vec<u8>,
+}
+
+/// The first line that is out of order.
+pub fn check(input: &Input, job: &LineSort<'_>) -> Result<Option<Disorder>, Error> {
     let mut blocks = Blocks::of(input, job)?;
     let mut lines_before = 0;
-    let failed = |number, line| Err(Failure::Disorder(message(input, how, number, line, job.terminator)));
+    let found = |number, line| Ok(Some(Disorder { number, line }));
     loop {
-        match blocks.next().map_err(Failure::file("read", input.name()))? {
-            Next::End => return Ok(()),
+        match blocks.next().map_err(Error::file("read", input.name()))? {
+            Next::End => return Ok(None),
             Next::Long => match blocks.check_long(lines_before, input, job)? {
                 Ok(number) => lines_before = number.saturating_sub(1),
-                Err((number, line)) => return failed(number, line),
+                Err((number, line)) => return found(number, line),
             },
             Next::Block(block) => {
                 if block.len() > READ {
@@ -43,7 +49,7 @@ pub fn check(input: &Input, how: Check, job: &LineSort) -> Result<(), Failure> {
                 }
                 match disorder(block, job) {
                     Ok(lines) => lines_before += lines - 1,
-                    Err((number, line)) => return failed(lines_before + number, line.to_vec()),
+                    Err((number, line)) => return found(lines_before + number, line.to_vec()),
                 }
             }
         }
@@ -51,7 +57,7 @@ pub fn check(input: &Input, how: Check, job: &LineSort) -> Result<(), Failure> {
 }
 
 /// The number of lines if all are in order, else the number of the first line out of order, and that line.
-fn disorder<'a>(block: &'a [u8], job: &LineSort) -> Result<u64, (u64, &'a [u8])> {
+fn disorder<'a>(block: &'a [u8], job: &LineSort<'_>) -> Result<u64, (u64, &'a [u8])> {
     if block.len() <= READ {
         return disorder_in_piece(block, job);
     }
@@ -82,7 +88,7 @@ fn start_of_last_line(lines: &[u8], terminator: u8) -> usize {
     memchr::memrchr(terminator, &lines[..lines.len() - 1]).map_or(0, |at| at + 1)
 }
 
-fn disorder_in_piece<'a>(block: &'a [u8], job: &LineSort) -> Result<u64, (u64, &'a [u8])> {
+fn disorder_in_piece<'a>(block: &'a [u8], job: &LineSort<'_>) -> Result<u64, (u64, &'a [u8])> {
     let unique = job.order.unique();
     let Some(descending) = job.order.plain() else {
         let coded = |line| (line, job.order.code(line));
@@ -123,17 +129,6 @@ fn first_out_of_order<'a, T: Copy>(
     Ok(number)
 }
 
-fn message(input: &Input, how: Check, number: u64, mut line: Vec<u8>, terminator: u8) -> Vec<u8> {
-    if how != Check::DiagnoseFirst {
-        return Vec::new();
-    }
-    let place = format!(":{number}: disorder: ");
-    // The line may take a large part of memory, so it is not copied.
-    line.push(terminator);
-    line.splice(..0, [input.name().as_os_str().as_bytes(), place.as_bytes()].concat());
-    line
-}
-
 /// What [`Blocks`] have next.
 enum Next<'a> {
     Block(&'a [u8]),
@@ -160,12 +155,12 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn of(input: &Input, job: &LineSort) -> Result<Blocks, Failure> {
+    fn of(input: &Input, job: &LineSort<'_>) -> Result<Blocks, Error> {
         let content = input.read_text()?;
         // Reserves room for a missing terminator at the end, and for one byte to detect that there is no more
         // data.
         let size = input.size().map_or(READ, |size| READ.min(size as usize + 2));
-        let text = sortie_files::memory::filled(size, 0)?;
+        let text = crate::memory::filled(size, 0)?;
         Ok(Blocks {
             content,
             terminator: job.terminator,
@@ -247,8 +242,8 @@ impl Blocks {
         &mut self,
         lines_before: u64,
         input: &Input,
-        job: &LineSort,
-    ) -> Result<Result<u64, (u64, Vec<u8>)>, Failure> {
+        job: &LineSort<'_>,
+    ) -> Result<Result<u64, (u64, Vec<u8>)>, Error> {
         let descending = job.order.plain() == Some(true);
         let before = self.text[..self.whole].strip_suffix(&[self.terminator]);
         let mut number = lines_before + u64::from(before.is_some());
@@ -260,7 +255,7 @@ impl Blocks {
             long.push(&rest[..end.unwrap_or(rest.len())])?;
             if end.is_none() && !self.ended {
                 (self.filled, start) = (0, 0);
-                self.read().map_err(Failure::file("read", input.name()))?;
+                self.read().map_err(Error::file("read", input.name()))?;
                 continue;
             }
             // Without a terminator, the input ends here. If a line has begun, it ends too.
@@ -289,6 +284,6 @@ impl Blocks {
     }
 }
 
-fn is_disorder(found: Ordering, job: &LineSort) -> bool {
+fn is_disorder(found: Ordering, job: &LineSort<'_>) -> bool {
     found.is_lt() || (found.is_eq() && job.order.unique())
 }

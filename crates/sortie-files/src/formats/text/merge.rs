@@ -6,16 +6,18 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
 
-use sortie_files::memory::{append, room};
-use sortie_files::merge::{Cursor, Order, merge_cursors};
-use sortie_files::run::{Content, Part};
-use sortie_files::threads::spawn;
-use sortie_files::{Error, Input, Sink};
 use sortie_formats::lines::LineReader;
 
+use super::order::{Code, directed};
 use super::{LineSort, long};
-use crate::order::{Code, directed};
+use crate::memory::{append, room};
+use crate::merge::{Cursor, Order, merge_cursors};
+use crate::run::{Content, Part};
+use crate::threads::spawn;
+use crate::{Error, Input, Sink};
 
+/// The default number of inputs to merge at a time.
+pub const INPUTS_AT_ONCE: usize = 256;
 /// The size of the blocks that are sent to the writing thread.
 const BLOCK: usize = 1 << 20;
 /// The block size for writing when the inputs are merged from memory.
@@ -48,7 +50,7 @@ pub struct Slice<'a> {
 }
 
 impl<'a> Slice<'a> {
-    pub fn new(text: &'a [u8], job: &LineSort) -> Self {
+    pub fn new(text: &'a [u8], job: &LineSort<'_>) -> Self {
         Slice { rest: text, line: &[], terminator: job.terminator }
     }
 }
@@ -65,7 +67,7 @@ impl Cursor for Slice<'_> {
     }
 }
 
-impl Order for LineSort {
+impl Order for LineSort<'_> {
     type Key = Code;
 
     fn read_key(&self, line: &[u8], code: &mut Code) -> Result<(), Error> {
@@ -93,7 +95,7 @@ impl Order for LineSort {
 
 /// Merges inputs that all fit in memory. Each is read at once and closed, so their number is not limited by
 /// open files.
-pub fn merge_whole(inputs: &[Input], job: &LineSort, sink: Sink<'_>) -> Result<(), Error> {
+pub fn merge_whole(inputs: &[Input], job: &LineSort<'_>, sink: Sink<'_>) -> Result<(), Error> {
     let texts = inputs.iter().map(|input| input.read_whole(job.terminator, &|_| ()));
     let texts: Vec<Vec<u8>> = texts.collect::<Result<_, _>>()?;
     let mut block = room(texts.iter().map(Vec::len).sum::<usize>().min(WHOLE_BLOCK))?;
@@ -106,7 +108,7 @@ pub fn merge_whole(inputs: &[Input], job: &LineSort, sink: Sink<'_>) -> Result<(
 }
 
 /// Merges parts into `sink`. The read buffers take half of `budget` bytes.
-pub fn merge(mut parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Error> {
+pub fn merge(mut parts: Vec<Part>, budget: u64, job: &LineSort<'_>, sink: Sink<'_>) -> Result<(), Error> {
     parts.retain(|part| !part.is_empty());
     if parts.is_empty() {
         return Ok(());
@@ -132,10 +134,10 @@ pub fn merge(mut parts: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) 
 /// Calls `merge` with the blocks that it fills. Another thread writes them to `sink`.
 fn write_beside(
     sink: Sink<'_>,
-    job: &LineSort,
+    job: &LineSort<'_>,
     merge: impl FnOnce(&mut Blocks) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let whole = job.debug.then_some(job.terminator);
+    let whole = job.whole_lines.then_some(job.terminator);
     thread::scope(|scope| {
         // One block is written while another is filled. No block is queued between them.
         let (full, to_write) = mpsc::sync_channel::<Vec<u8>>(0);
@@ -163,7 +165,7 @@ fn write_beside(
 /// Blocks of merged text.
 struct Blocks {
     block: Vec<u8>,
-    /// With `--debug`, the terminator: a block must end with a whole line.
+    /// The terminator, if a block must end with a whole line.
     whole: Option<u8>,
     full: mpsc::SyncSender<Vec<u8>>,
     empty: mpsc::Receiver<Vec<u8>>,

@@ -1,13 +1,13 @@
 //! [`Lines`]: text in memory that is cut into lines.
 
 use rayon::prelude::*;
-use sortie_files::Error;
-use sortie_files::memory::filled;
 use sortie_formats::lines;
 
 use super::LineSort;
 use super::cost::Cost;
-use super::text::{PART, Text};
+use super::stretch::{PART, Text};
+use crate::Error;
+use crate::memory::filled;
 
 /// Text in memory, and the number of lines in each of its parts.
 pub struct Lines<'a> {
@@ -17,7 +17,7 @@ pub struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// The lines of several texts in sequence. Each text ends with a terminator.
-    pub fn of(texts: &'a [Vec<u8>], job: &LineSort) -> Self {
+    pub fn of(texts: &'a [Vec<u8>], job: &LineSort<'_>) -> Self {
         let parts = |text: &[u8]| if job.is_alone() { 1 } else { text.len().div_ceil(PART) };
         let cut = |text: &'a Vec<u8>| lines::parts(text, job.terminator, parts(text));
         let parts: Vec<_> = texts.iter().flat_map(cut).collect();
@@ -42,7 +42,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The bytes of memory needed to sort the lines, including the text.
-    pub fn cost(&self, job: &LineSort) -> Result<u64, Error> {
+    pub fn cost(&self, job: &LineSort<'_>) -> Result<u64, Error> {
         let mut cost = Cost::default();
         for (part, &count) in self.parts.iter().zip(&self.counts) {
             cost.add(&job.order, count, part, job.terminator)?;
@@ -66,7 +66,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Cuts the text into lines.
-    pub fn split(&self, job: &LineSort) -> Result<Vec<&'a [u8]>, Error> {
+    pub fn split(&self, job: &LineSort<'_>) -> Result<Vec<&'a [u8]>, Error> {
         let mut found = filled(self.count(), &[][..])?;
         let mut rest = &mut found[..];
         let rooms = self.counts.iter().map(|&count| rest.split_off_mut(..count).expect("as many as counted"));

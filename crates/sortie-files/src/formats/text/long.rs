@@ -9,12 +9,12 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use sortie::merge::Tournament;
-use sortie_files::Error;
-use sortie_files::memory::{append, filled};
-use sortie_files::run::Pages;
 
 use super::LineSort;
-use crate::order::directed;
+use super::order::directed;
+use crate::Error;
+use crate::memory::{append, filled};
+use crate::run::Pages;
 
 /// The least and the most bytes of a line that are in memory.
 const PREFIX: (u64, u64) = (8 << 10, 128 << 10);
@@ -26,7 +26,7 @@ const READ: usize = 256 << 10;
 pub fn merge(
     parts: &[Pages],
     budget: u64,
-    job: &LineSort,
+    job: &LineSort<'_>,
     mut put: impl FnMut(&[u8]) -> Result<bool, Error>,
 ) -> Result<(), Error> {
     let files = Files::new(parts, job)?;
@@ -107,7 +107,7 @@ struct Last {
 
 impl Head {
     /// The first line of a part.
-    fn new(part: usize, pages: &Pages, prefix: usize, job: &LineSort) -> Result<Head, Error> {
+    fn new(part: usize, pages: &Pages, prefix: usize, job: &LineSort<'_>) -> Result<Head, Error> {
         // Whatever part of a block is before a line, more than the prefix fits behind it.
         let most = 2 * (prefix + pages.block());
         let whole = pages.bytes().next_multiple_of(pages.block() as u64);
@@ -128,7 +128,7 @@ impl Head {
     }
 
     /// Moves on by the bytes of the current line and its terminator.
-    fn advance(&mut self, bytes: u64, pages: &Pages, job: &LineSort) -> Result<(), Error> {
+    fn advance(&mut self, bytes: u64, pages: &Pages, job: &LineSort<'_>) -> Result<(), Error> {
         self.start = (self.start + bytes).min(pages.bytes());
         self.held.start = (self.held.start as u64 + bytes).min(self.held.end as u64) as usize;
         self.long = None;
@@ -180,7 +180,7 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    fn new(parts: &'a [Pages], job: &LineSort) -> Result<Files<'a>, Error> {
+    fn new(parts: &'a [Pages], job: &LineSort<'_>) -> Result<Files<'a>, Error> {
         let room = parts.iter().map(|pages| 2 * pages.block()).fold(READ, usize::max);
         Ok(Files {
             parts,

@@ -1,21 +1,21 @@
 //! Merges runs of lines with all threads, one window at a time.
 //!
-//! A window has the lines of all runs up to a bound (`sortie_files::merge::windows`). It is cut at some of its lines into pieces, and
+//! A window has the lines of all runs up to a bound (`crate::merge::windows`). It is cut at some of its lines into pieces, and
 //! each thread merges one piece. Meanwhile the window before is written and the next one is read.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use rayon::prelude::*;
-use sortie_files::memory::append;
-use sortie_files::merge::merge_cursors;
-use sortie_files::merge::windows::{self, Cut, Windows, end};
-use sortie_files::relay::{relay, runners};
-use sortie_files::run::Part;
-use sortie_files::{Error, Sink};
 
 use super::LineSort;
 use super::merge::Slice;
+use crate::memory::append;
+use crate::merge::merge_cursors;
+use crate::merge::windows::{self, Cut, Windows, end};
+use crate::relay::{relay, runners};
+use crate::run::Part;
+use crate::{Error, Sink};
 
 /// The bytes that one thread merges at a time. A piece and its result fit in the cache of a core.
 const PIECE: usize = 256 << 10;
@@ -23,7 +23,7 @@ const PIECE: usize = 256 << 10;
 const LEAST: u64 = 16 << 10;
 
 /// Merges runs with `budget` bytes of memory. The runs must be in the order in which their lines were read.
-pub fn merge(runs: Vec<Part>, budget: u64, job: &LineSort, sink: Sink<'_>) -> Result<(), Error> {
+pub fn merge(runs: Vec<Part>, budget: u64, job: &LineSort<'_>, sink: Sink<'_>) -> Result<(), Error> {
     let runners = runners(budget);
     let share = share(budget, runs.len()) as usize;
     let windows = Windows::new(job, runs, share)?;
@@ -44,7 +44,7 @@ pub fn share(budget: u64, runs: usize) -> u64 {
 }
 
 /// An item is a line with its terminator.
-impl Cut for LineSort {
+impl Cut for LineSort<'_> {
     fn whole(&self, bytes: &[u8]) -> usize {
         memchr::memrchr(self.terminator, bytes).map_or(0, |at| at + 1)
     }
@@ -73,7 +73,7 @@ struct Window {
 }
 
 impl Window {
-    fn merge(&mut self, job: &LineSort) -> Result<(), Error> {
+    fn merge(&mut self, job: &LineSort<'_>) -> Result<(), Error> {
         let runs = self.lines.runs();
         let cuts = cuts(&runs, self.lines.items.filled().len().div_ceil(PIECE), job);
         self.pieces.resize_with(cuts.len() - 1, Vec::new);
@@ -85,7 +85,7 @@ impl Window {
     }
 
     /// Writes the merged pieces. `last` is the last line written before them; it is updated to their last line.
-    fn write(&self, job: &LineSort, last: &mut Option<Vec<u8>>, sink: Sink<'_>) -> Result<(), Error> {
+    fn write(&self, job: &LineSort<'_>, last: &mut Option<Vec<u8>>, sink: Sink<'_>) -> Result<(), Error> {
         let mut pieces = self.pieces.iter().map(|piece| &piece[..]).filter(|piece| !piece.is_empty());
         if !job.order.unique() {
             return pieces.try_for_each(sink);
@@ -106,7 +106,7 @@ impl Window {
 /// Cuts the runs into about `pieces` pieces. Each entry of the result has a position in every run: the start of a piece, or
 /// for the last entry the ends of the runs. The cuts are at lines that divide the longest run evenly. Long lines give fewer
 /// pieces.
-fn cuts(runs: &[&[u8]], pieces: usize, job: &LineSort) -> Vec<Vec<usize>> {
+fn cuts(runs: &[&[u8]], pieces: usize, job: &LineSort<'_>) -> Vec<Vec<usize>> {
     let longest = *runs.iter().max_by_key(|run| run.len()).expect("there is a run");
     let mut firsts: Vec<&[u8]> = Vec::new();
     let mut start = 0;
@@ -132,7 +132,7 @@ fn cuts(runs: &[&[u8]], pieces: usize, job: &LineSort) -> Vec<Vec<usize>> {
     cuts
 }
 
-fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &LineSort) -> Result<(), Error> {
+fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &LineSort<'_>) -> Result<(), Error> {
     piece.clear();
     let bytes: usize = runs.iter().map(|run| run.len()).sum();
     // Frees the large buffer that an uneven window left here, so that it does not add to the buffers of the next
@@ -152,10 +152,12 @@ fn merge_piece(runs: Vec<&[u8]>, piece: &mut Vec<u8>, job: &LineSort) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::LinesJob;
+    use crate::Ledger;
+    use crate::formats::text::order::{LineOrder, TextOrder};
 
     fn cuts_of(runs: &[&[u8]], pieces: usize) -> Vec<Vec<usize>> {
-        cuts(runs, pieces, &LineSort::new(&LinesJob::default()).unwrap())
+        let (order, ledger) = (LineOrder::new(&TextOrder::default()).unwrap(), Ledger::default());
+        cuts(runs, pieces, &LineSort::new(order, &|_| Ok(1), &ledger))
     }
 
     /// A long line used to be cut once for each byte, and each cut scanned the whole line.

@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use sortie::plan::Plan;
 use sortie::request::{Beside, KeyForm, Operation};
-use sortie_files::{Error, Item, Keyed, Sink};
 
 use super::alike::{self, Numbers};
 use super::keyed::{encode, keyed, order_equal};
 use super::lines::Lines;
 use super::sorter::{builder, sorter};
-use super::text::PART;
+use super::stretch::PART;
 use super::{LineSort, numbers};
+use crate::{Error, Item, Keyed, Sink};
 
 /// Lines in sorted order.
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ impl Sorted<'_, '_> {
     }
 
     /// Writes the lines into `sink`.
-    pub fn write(self, job: &LineSort, sink: Sink<'_>) -> Result<(), Error> {
+    pub fn write(self, job: &LineSort<'_>, sink: Sink<'_>) -> Result<(), Error> {
         match self {
             Sorted::Plain(lines) => write(lines, job, sink),
             Sorted::Keyed(items) => write(items, job, sink),
@@ -50,7 +50,7 @@ impl Sorted<'_, '_> {
     }
 }
 
-fn write<'a>(items: &[impl Item<'a>], job: &LineSort, sink: Sink<'_>) -> Result<(), Error> {
+fn write<'a>(items: &[impl Item<'a>], job: &LineSort<'_>, sink: Sink<'_>) -> Result<(), Error> {
     let mut gather = job.gather();
     let bytes = gather.bytes(items);
     gather.alone |= gather.copied(items) < PART;
@@ -61,7 +61,7 @@ impl Lines<'_> {
     /// Sorts the lines, then passes them to `then`.
     pub fn sort(
         self,
-        job: &LineSort,
+        job: &LineSort<'_>,
         then: impl FnOnce(Sorted<'_, '_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let bytes = self.bytes();
@@ -98,7 +98,7 @@ impl Lines<'_> {
 }
 
 /// Plans the sort of `lines` lines.
-pub fn plan(job: &LineSort, lines: usize) -> Result<Plan, sortie::Error> {
+pub fn plan(job: &LineSort<'_>, lines: usize) -> Result<Plan, sortie::Error> {
     let sorter = sorter(job, job.order.plain().unwrap_or(false), lines)?;
     let is_keyed = job.order.plain().is_none() && !job.order.is_number();
     let item = if is_keyed { size_of::<Keyed<'_>>() } else { size_of::<&[u8]>() };

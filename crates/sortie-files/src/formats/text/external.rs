@@ -4,15 +4,15 @@ use std::io::Read;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use sortie_files::memory::append;
-use sortie_files::run::Part;
-use sortie_files::{Error, Format, Input, Inputs, Share, Sink, Sorted, shortage};
 use sortie_formats::lines;
 
 use super::cost::Cost;
 use super::lines::Lines;
-use super::text::Text;
+use super::stretch::Text;
 use super::{LineSort, merge, windows};
+use crate::memory::append;
+use crate::run::Part;
+use crate::{Error, Format, Input, Inputs, Share, Sink, Sorted, shortage};
 
 /// The maximum number of bytes to read between two checks of whether the text fits in memory. If all of them are empty lines,
 /// their sort needs 12 MB more, or about 30 MB with keys.
@@ -24,7 +24,7 @@ const BEGUN: u64 = 64 << 10;
 /// Lines are long if the budget has no room for this many.
 const MANY: u64 = 8;
 
-impl Format for LineSort {
+impl Format for LineSort<'_> {
     type Feed = Feed;
     type Stretch = Text;
 
@@ -73,7 +73,7 @@ impl Format for LineSort {
     }
 }
 
-impl LineSort {
+impl LineSort<'_> {
     /// The number of runs to merge at a time. With keys, each run holds a line in memory.
     fn merged_at_once(&self, longest: usize) -> usize {
         match self.order.plain() {
@@ -111,7 +111,7 @@ impl Feed {
     }
 
     /// An estimate, from the first lines, of the memory that sorting all `size` bytes of text at once needs.
-    fn needed(&mut self, size: u64, job: &LineSort) -> Result<u64, Error> {
+    fn needed(&mut self, size: u64, job: &LineSort<'_>) -> Result<u64, Error> {
         let mut text = std::mem::take(&mut self.rest);
         self.read(&mut text, job)?;
         let mut cost = Cost::default();
@@ -123,7 +123,7 @@ impl Feed {
 
     /// Replaces `text` by the next lines: at least one, and as many as fit in their share of the budget. Returns whether they are
     /// the last.
-    fn fill(&mut self, text: &mut Text, share: Share<'_>, job: &LineSort) -> Result<bool, Error> {
+    fn fill(&mut self, text: &mut Text, share: Share<'_>, job: &LineSort<'_>) -> Result<bool, Error> {
         let start = Instant::now();
         let (mut runners, mut is_alone) = (share.runners as u64, false);
         // The memory of a line longer than the budget is kept for another such line only.
@@ -163,7 +163,7 @@ impl Feed {
     }
 
     /// Appends the next piece of the input to `text`. Returns false if there is no more.
-    fn read(&mut self, text: &mut Vec<u8>, job: &LineSort) -> Result<bool, Error> {
+    fn read(&mut self, text: &mut Vec<u8>, job: &LineSort<'_>) -> Result<bool, Error> {
         let piece = (job.budget / 16).min(PIECE);
         let Some((input, content)) = self.inputs.current(Input::read_text)? else { return Ok(false) };
         let read = text
