@@ -52,9 +52,24 @@ pub fn run_here<R: Send>(
     work: impl FnOnce(&Threads) -> Result<(R, Report), Failure> + Send,
 ) -> PyResult<R> {
     let threads = Threads(pool(options, n)?);
+    timed(py, || work(&threads))
+}
+
+/// Runs `work` on the calling thread, with a pool of threads even if they are only one.
+pub fn run_with_pool<R: Send>(
+    py: Python<'_>,
+    options: &Options,
+    work: impl FnOnce(&ThreadPool) -> Result<(R, Report), Failure> + Send,
+) -> PyResult<R> {
+    let pool = pool_of(options.threads.unwrap_or(0))?;
+    timed(py, || work(&pool))
+}
+
+/// Runs `work` without the GIL, and keeps its report.
+fn timed<R: Send>(py: Python<'_>, work: impl FnOnce() -> Result<(R, Report), Failure> + Send) -> PyResult<R> {
     kept(py.detach(|| {
         let start = Instant::now();
-        let mut result = catch_unwind(AssertUnwindSafe(|| work(&threads)));
+        let mut result = catch_unwind(AssertUnwindSafe(work));
         if let Ok(Ok((_, report))) = &mut result {
             report.elapsed = Some(start.elapsed().as_secs_f64() * 1e3);
         }
@@ -108,10 +123,22 @@ type Pools = (u32, VecDeque<(usize, Arc<ThreadPool>)>);
 /// They are of this package, and not rayon's global ones: a process that `fork` has made has no threads but the one that
 /// called it, so it needs pools of its own. The lock is taken with the GIL held, so nobody else holds it during a fork.
 fn pool(options: &Options, n: usize) -> PyResult<Option<Arc<ThreadPool>>> {
-    static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
     if n < PARALLEL_FROM || options.threads == Some(1) {
         return Ok(None);
     }
+    // 0 stands for as many as rayon chooses.
+    let threads = options.threads.unwrap_or(0);
+    match pool_of(threads) {
+        Ok(pool) => Ok(Some(pool)),
+        // The calling thread sorts alone, as in the library, unless a number was asked for.
+        Err(_) if threads == 0 => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A pool of so many threads, which is kept for further calls.
+fn pool_of(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
+    static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     let process = process::id();
     if pools.as_ref().is_some_and(|(of, _)| *of != process) {
@@ -119,22 +146,15 @@ fn pool(options: &Options, n: usize) -> PyResult<Option<Arc<ThreadPool>>> {
         std::mem::forget(pools.take());
     }
     let (_, pools) = pools.get_or_insert_with(|| (process, VecDeque::new()));
-    // 0 stands for as many as rayon chooses.
-    let threads = options.threads.unwrap_or(0);
     if let Some(known) = pools.iter().position(|(of, _)| *of == threads).and_then(|at| pools.remove(at)) {
         let pool = known.1.clone();
         pools.push_front(known);
-        return Ok(Some(pool));
+        return Ok(pool);
     }
-    match ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("sortie-{i}")).build() {
-        Ok(pool) => {
-            let pool = Arc::new(pool);
-            pools.push_front((threads, pool.clone()));
-            pools.truncate(KEPT_POOLS);
-            Ok(Some(pool))
-        }
-        // The calling thread sorts alone, as in the library, unless a number was asked for.
-        Err(_) if threads == 0 => Ok(None),
-        Err(error) => Err(Failure::Sort(Error::Threads { threads, reason: error.to_string() }).into()),
-    }
+    let built = ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("sortie-{i}")).build();
+    let pool = built.map_err(|error| Failure::Sort(Error::Threads { threads, reason: error.to_string() }))?;
+    let pool = Arc::new(pool);
+    pools.push_front((threads, pool.clone()));
+    pools.truncate(KEPT_POOLS);
+    Ok(pool)
 }

@@ -1,27 +1,24 @@
-//! `sort_file`: arrays in files, of any size, by the crate `sortie-files`.
+//! `sort_file`: files of any size, by the crate `sortie-files`. Arrays are sorted here.
 
 use std::cmp::Ordering;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::Duration;
 
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{Borrowed, intern};
-use sortie::Report;
-use sortie_files::{Error, Items, Ledger, Output, Progress, Sink, Task, Temporary, limits, sort_items};
+use sortie::{Engine, Report};
+use sortie_files::{Error, Items, Ledger, Output, Sink, Task, Temporary, limits, sort_items};
 
-use crate::call::{Threads, run_here};
+use crate::call::{Threads, run_here, run_with_pool};
 use crate::errors::Failure;
 use crate::kind::{self, Kind, Leaf};
 use crate::numbers::Numbers;
 use crate::options::{Count, Given};
+use crate::text_file::{self, Content, Job};
+use crate::watch::watched;
 
 /// The most memory that a sort uses, so that it stops within about a second.
 const MOST: u64 = 512 << 20;
@@ -35,28 +32,42 @@ const LEAST_SCRATCH: usize = 1 << 20;
 /// Bytes that are written between two looks at whether to stop.
 const PIECE: usize = 1 << 20;
 
-/// How long the calling thread waits between two looks at signals.
-const PATIENCE: Duration = Duration::from_millis(50);
-
 /// How every `.npy` file begins.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Sorts a file of numbers, which may be larger than memory, and writes the result to another.
+/// Sorts a file, which may be larger than memory, and writes the result to another.
 ///
 /// path
-///     A ``.npy`` file with an array of one dimension, which is recognised by its content, or raw numbers.
+///     A ``.npy`` file with an array of one dimension, which is recognised by its content, raw numbers of the type ``dtype``, or
+///     text of the ``format``. Text that is compressed with gzip, BGZF, zstd, xz, bzip2 or lz4 is recognised by its content. Other
+///     files are refused.
 /// out
 ///     The file for the result, of the same kind. It is replaced when the result is complete, and may be ``path``. A symbolic
 ///     link stays, and the file that it leads to is replaced, with the same owner, permissions and other attributes. Temporary
-///     files are in its folder, without names where the file system allows that.
+///     files are in its folder, without names where the file system allows that. Text is compressed if the name says so, as in
+///     ``out.zst``.
+/// format
+///     ``"lines"`` for lines of text. They are sorted as GNU sort sorts them in the C locale.
+/// keys
+///     A key of lines, or a list of them, the most significant first: ``F[.C][OPTS][,F[.C][OPTS]]``, as ``-k`` of ``sort`` has
+///     them. ``"2,2n"`` is the second field as a number. By default, whole lines are compared. Implies ``format="lines"``.
+/// separator
+///     The character between fields of lines. By default, fields are separated by blanks. Implies ``format="lines"``.
+/// unique
+///     Keep only the first of several lines with equal keys.
+/// stable
+///     Keep the order of lines with equal keys. By default, all their bytes are compared.
 /// dtype
 ///     The type of raw numbers: any type of number, ``datetime64`` and ``timedelta64``, in either byte order.
 /// memory_limit
 ///     The most memory in bytes, at least 4 MiB. By default, half of what is available.
 /// progress
-///     Called with the bytes that were read and written, and those that there are to read and write.
+///     Called with the bytes that were read and written, and those that there are to read and write: ``None`` if the input is
+///     compressed.
 ///
-/// Takes the other arguments of :func:`sort`. Control-C stops it within about a second, and leaves ``out`` as it was.
+/// Takes the other arguments of :func:`sort`; ``nans``, ``order`` and ``engine`` are for numbers. With ``descending``, keys with
+/// letters of their own keep their direction, as with ``sort -r``. Control-C stops a sort, of numbers within about a second, and
+/// leaves ``out`` as it was.
 ///
 /// Raises as :func:`sort`, and ``OSError`` if a file cannot be read or written.
 ///
@@ -67,16 +78,28 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// >>> sortie.sort_file(name, name)
 /// >>> np.load(name)
 /// array([1, 2, 3])
+/// >>> name = os.path.join(folder.name, "a.csv")
+/// >>> with open(name, "w") as file:
+/// ...     _ = file.write("b,10\na,9\n")
+/// >>> sortie.sort_file(name, name, separator=",", keys="2n")
+/// >>> with open(name) as file:
+/// ...     file.read()
+/// 'a,9\nb,10\n'
 #[pyfunction]
 #[pyo3(
-    signature = (path, out, *, dtype=None, descending=false, nans="last", order="numpy", threads=None, memory_limit=None,
-        engine="auto", progress=None)
+    signature = (path, out, *, format=None, keys=None, separator=None, unique=false, stable=false, dtype=None, descending=false,
+        nans="last", order="numpy", threads=None, memory_limit=None, engine="auto", progress=None)
 )]
 #[allow(clippy::too_many_arguments)]
 pub fn sort_file(
     py: Python<'_>,
     path: FilePath,
     out: FilePath,
+    format: Option<&str>,
+    keys: Option<Keys>,
+    separator: Option<&str>,
+    unique: bool,
+    stable: bool,
     dtype: Option<&Bound<'_, PyAny>>,
     descending: bool,
     nans: &str,
@@ -96,17 +119,72 @@ pub fn sort_file(
             "memory_limit is {budget}; a file needs at least {LEAST} bytes"
         )));
     }
+    let is_limited = memory_limit.is_some();
     let given = Given { descending, stable: None, nans, threads, memory_limit: Some(Count(budget)), engine };
     let options = given.ordered(order)?;
-    let input = Input::open(py, path.0, dtype)?;
-    let out = out.0;
-    check_target(&out)?;
-    let n = (input.bytes / input.leaf.width as u64) as usize;
+    let of_numbers = [
+        ("dtype", dtype.is_some()),
+        ("nans", nans != "last"),
+        ("order", order != "numpy"),
+        ("engine", !matches!(options.engine, Engine::Auto | Engine::Cpu)),
+    ];
+    let of_lines = [
+        ("keys", keys.is_some()),
+        ("separator", separator.is_some()),
+        ("unique", unique),
+        ("stable", stable),
+    ];
     let progress = progress.map(Bound::unbind);
-    run_here(py, &options, n, |threads| {
-        let numbers = Numbers::of(input.leaf.kind, &options).expect("only numbers are opened");
-        Ok(((), sort_into(input, &numbers, threads, budget, &out, progress.as_ref())?))
-    })
+    let (path, out) = (path.0, out.0);
+    let content = match format {
+        None if keys.is_none() && separator.is_none() => {
+            refuse(&of_lines, "lines; give format=\"lines\" if the file has text")?;
+            let input = Input::open(py, path, dtype)?;
+            check_target(&out)?;
+            let n = (input.bytes / input.leaf.width as u64) as usize;
+            return run_here(py, &options, n, |threads| {
+                let numbers = Numbers::of(input.leaf.kind, &options).expect("only numbers are opened");
+                Ok(((), sort_into(input, &numbers, threads, budget, &out, progress.as_ref())?))
+            });
+        }
+        None | Some("lines") => {
+            refuse(&of_numbers, "numbers, and this is a sort of lines")?;
+            let keys = keys.map_or_else(Vec::new, |Keys(keys)| keys);
+            Content::Lines(text_file::order(keys, separator, descending, stable, unique)?)
+        }
+        Some(other) => {
+            return Err(PyValueError::new_err(format!("unknown format {other:?}; choose \"lines\"")));
+        }
+    };
+    check_regular(&path, &path.metadata().map_err(on(&path))?)?;
+    check_target(&out)?;
+    let folder = folder_of(&out);
+    let job = Job { path, out, content, budget, is_limited };
+    run_with_pool(py, &options, |pool| Ok(((), job.run(pool, folder, progress.as_ref())?)))
+}
+
+/// Returns an error for the first of these arguments that is given.
+fn refuse(arguments: &[(&str, bool)], of: &str) -> PyResult<()> {
+    match arguments.iter().find(|(_, is_given)| *is_given) {
+        Some((name, _)) => Err(PyValueError::new_err(format!("{name} is for {of}"))),
+        None => Ok(()),
+    }
+}
+
+/// One key, or several.
+pub struct Keys(Vec<String>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Keys {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Keys> {
+        match object.extract::<String>() {
+            Ok(key) => Ok(Keys(vec![key])),
+            Err(_) => object.extract().map(Keys).map_err(|_| {
+                PyTypeError::new_err("keys must be a text such as \"2,2n\", or a list of such texts")
+            }),
+        }
+    }
 }
 
 /// A path: a string, bytes or an object of `os.PathLike`.
@@ -180,7 +258,7 @@ impl Input {
         } else {
             let dtype = dtype.ok_or_else(|| {
                 PyTypeError::new_err(format!(
-                    "{} is not a .npy file; give the dtype of its numbers",
+                    "{} is not a .npy file; give the dtype of its numbers, or format=\"lines\" for text",
                     path.display()
                 ))
             })?;
@@ -286,90 +364,33 @@ fn sort_into(
     let temporary = Temporary { folders: vec![folder_of(out)], ..Temporary::default() };
     let mut output = Output::open(Some(out), &temporary.folders[0], None)?;
     output.write(&input.header)?;
-    let (tell, told) = mpsc::channel();
-    let stop = Arc::new(AtomicBool::new(false));
-    let ledger = Ledger::new(Arc::new(Told { tell: Mutex::new(tell), stop: stop.clone() }));
-    let work = 2 * input.bytes;
-    let (sorted, raised) = thread::scope(|scope| {
-        let sort = scope.spawn(|| {
-            let elements = Elements { leaf: input.leaf, numbers, threads, budget };
-            let task = Task::new(&temporary, budget.min(MOST), &ledger).with_threads(threads.count());
-            let (bytes, leaf) = (input.bytes, input.leaf);
-            let mut feed = |into: &mut [u8]| {
-                let filled = input.fill(into)?;
-                ledger.progress.advance(filled as u64);
-                Ok(filled)
-            };
-            let sorted = sort_items(&elements, &task, &mut feed, Some(bytes), &mut |stored| {
-                ledger.check()?;
-                if leaf.swapped {
-                    let mut swapped = sortie_files::memory::room(stored.len())?;
-                    swapped.extend_from_slice(stored);
-                    leaf.swap(&mut swapped);
-                    output.write(&swapped)?;
-                } else {
-                    output.write(stored)?;
-                }
-                ledger.progress.advance(stored.len() as u64);
-                Ok(())
-            });
-            drop(task);
-            sorted.map(|()| ledger.close())
-        });
-        let mut raised = None;
-        let mut done = 0;
-        loop {
-            let more = match told.recv_timeout(PATIENCE) {
-                Ok(bytes) => bytes,
-                Err(RecvTimeoutError::Timeout) => 0,
-                Err(RecvTimeoutError::Disconnected) => break,
-            };
-            done += more;
-            if raised.is_none()
-                && let Err(error) = tell_python(progress.filter(|_| more > 0), done, work)
-            {
-                raised = Some(error);
-                stop.store(true, Relaxed);
+    let report = watched(progress, Some(2 * input.bytes), |ledger| {
+        let elements = Elements { leaf: input.leaf, numbers, threads, budget };
+        let task = Task::new(&temporary, budget.min(MOST), &ledger).with_threads(threads.count());
+        let (bytes, leaf) = (input.bytes, input.leaf);
+        let mut feed = |into: &mut [u8]| {
+            let filled = input.fill(into)?;
+            ledger.progress.advance(filled as u64);
+            Ok(filled)
+        };
+        sort_items(&elements, &task, &mut feed, Some(bytes), &mut |stored| {
+            ledger.check()?;
+            if leaf.swapped {
+                let mut swapped = sortie_files::memory::room(stored.len())?;
+                swapped.extend_from_slice(stored);
+                leaf.swap(&mut swapped);
+                output.write(&swapped)?;
+            } else {
+                output.write(stored)?;
             }
-        }
-        (sort.join(), raised)
-    });
-    if let Some(error) = raised {
-        return Err(error.into());
-    }
-    let report = sorted.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            ledger.progress.advance(stored.len() as u64);
+            Ok(())
+        })?;
+        drop(task);
+        Ok(ledger.close())
+    })?;
     output.finish()?;
     Ok(report)
-}
-
-/// Tells the caller how far the sort is. The calling thread alone learns of signals.
-fn tell_python(progress: Option<&Py<PyAny>>, done: u64, work: u64) -> PyResult<()> {
-    Python::attach(|py| {
-        py.check_signals()?;
-        match progress {
-            Some(progress) => progress.call1(py, (done, work)).map(drop),
-            None => Ok(()),
-        }
-    })
-}
-
-/// Tells the calling thread of the progress, and learns from it whether to stop.
-struct Told {
-    tell: Mutex<Sender<u64>>,
-    stop: Arc<AtomicBool>,
-}
-
-impl Progress for Told {
-    fn stage(&self, _: &'static str, _: u64) {}
-
-    fn advance(&self, bytes: u64) {
-        // The receiver stays until this sender is dropped.
-        let _ = self.tell.lock().expect("no thread panics with it").send(bytes);
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.stop.load(Relaxed)
-    }
 }
 
 /// Numbers as items of one width.

@@ -35,6 +35,8 @@ mod sort;
 mod strings;
 mod table;
 mod tensor;
+mod text_file;
+mod watch;
 mod writable;
 
 #[pyo3::pymodule]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sortie::Bound;
 use sortie_files::shortage::{at_least, at_most};
-use sortie_files::{Error, quote};
+use sortie_files::{Error, Tight, quote};
 
 /// The reason why the program ends early.
 #[derive(Debug, thiserror::Error)]
@@ -107,6 +107,9 @@ struct Told<'a>(&'a Error);
 
 impl Display for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Error::Tight(tight) = self.0 {
+            return write!(f, "{}; {}", tight.what("--buffer-size and ulimit -v leave"), advice(tight));
+        }
         let advice = match self.0 {
             error if error.is_for_lack_of_memory() => {
                 "allow more, or lower -S, so that more goes to temporary files"
@@ -122,5 +125,17 @@ impl Display for Told<'_> {
             other => return other.fmt(f),
         };
         write!(f, "{}; {advice}", self.0.what())
+    }
+}
+
+/// What to do about records that need more memory than the limit leaves.
+fn advice(tight: &Tight) -> String {
+    match tight {
+        Tight { enough: Some((bytes, times)), is_limited: true, .. } => {
+            let size = bytes.div_ceil(1 << 20);
+            format!("give -S {size}M or more, about {times} times the longest record")
+        }
+        Tight { record: Some(_), .. } => "give --parallel 1, or use a machine with more memory".into(),
+        _ => "allow more".into(),
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sortie::Bound;
 
+use crate::shortage::{at_least, at_most};
 use crate::{quote, shortage};
 
 /// Why a file could not be sorted, read or written.
@@ -40,6 +41,9 @@ pub enum Error {
     /// The bytes of an input are not whole records.
     Uneven { path: PathBuf, bytes: u64, size: usize },
 
+    /// The memory limit is too low for records.
+    Tight(Tight),
+
     /// [`Progress::is_stopped`](crate::Progress::is_stopped) has stopped the sort.
     Stopped,
 
@@ -51,6 +55,37 @@ pub enum Error {
 
     /// An error from the library `sortie`.
     Sort(sortie::Error),
+}
+
+/// Records, or one of them, need more memory than the limit leaves.
+#[derive(Debug, Clone)]
+pub struct Tight {
+    /// `FILE:LINE`, if one record is too long.
+    pub record: Option<String>,
+    /// The least bytes that are needed, and those that are left.
+    pub needed: u64,
+    pub left: u64,
+    /// A limit in bytes that suffices for this record, and how many times the longest record a limit must be.
+    pub enough: Option<(u64, usize)>,
+    /// Whether the caller limits memory.
+    pub is_limited: bool,
+}
+
+impl Tight {
+    /// The message without advice. `limits` names what leaves so little if the caller limits memory.
+    pub fn what(&self, limits: &str) -> String {
+        let limits = match self.is_limited {
+            true => limits.to_owned(),
+            false => format!("{}, which leave", shortage::limit()),
+        };
+        let (needed, left) = (at_least(self.needed), at_most(self.left));
+        match &self.record {
+            Some(place) => format!(
+                "{place}: this record needs at least {needed} of memory, but {limits} {left} for one record"
+            ),
+            None => format!("sorting records needs at least {needed} of memory, but {limits} {left}"),
+        }
+    }
 }
 
 /// The error of reading temporary data that the disk has not kept. The same sort may succeed with another folder.
@@ -119,6 +154,7 @@ impl Error {
                 "{}: {bytes} bytes are not a multiple of {size}, the size of a record",
                 quote::name(path)
             ),
+            Error::Tight(tight) => tight.what("the memory limit leaves"),
             Error::Stopped => "the sort was stopped".into(),
             Error::Memory(bytes) => shortage::refused("sorting", *bytes),
             Error::Threads { count, reason } => {
@@ -154,6 +190,14 @@ impl Error {
                 "end its name in .gz, .bgz, .zst, .xz, .bz2 or .lz4, or ask for no compression".into()
             }
             Error::Uneven { .. } => "the file is cut short, or the size is wrong".into(),
+            Error::Tight(Tight { enough: Some((bytes, times)), is_limited: true, .. }) => {
+                let size = bytes.div_ceil(1 << 20);
+                format!("allow {size} MiB or more, about {times} times the longest record")
+            }
+            Error::Tight(Tight { record: Some(_), .. }) => {
+                "use one thread, or a machine with more memory".into()
+            }
+            Error::Tight(_) => "allow more".into(),
             Error::Threads { .. } => "use fewer threads".into(),
             _ => return None,
         })

@@ -63,7 +63,7 @@ mod sink;
 mod temporary;
 pub mod threads;
 
-pub use error::{Damaged, Error};
+pub use error::{Damaged, Error, Tight};
 pub use format::{Format, Share, Sorted};
 pub use gather::{Gather, Item, Keyed};
 pub use input::{Input, Inputs, PARALLEL_FROM, binary};

@@ -16,7 +16,12 @@ const SHARED_FROM: u64 = 5 << 20;
 
 /// The number of runners that share `budget` bytes of memory in a relay: one for each of its three steps, or only one.
 pub fn runners(budget: u64) -> usize {
-    if rayon::current_num_threads() > 1 { runners_of_several(budget) } else { 1 }
+    if is_in_pool() || rayon::current_num_threads() == 1 { 1 } else { runners_of_several(budget) }
+}
+
+/// Whether this is a thread of a pool of rayon. Then no other threads are started: what they do would go to another pool.
+pub(crate) fn is_in_pool() -> bool {
+    rayon::current_thread_index().is_some()
 }
 
 /// The same, if there are several threads.

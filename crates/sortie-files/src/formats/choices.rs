@@ -24,14 +24,15 @@ pub struct Choices {
 
 impl Choices {
     /// Has `sort` write to `output`, or standard output, with what was chosen. `size` is the number of bytes of the input, if it is
-    /// known.
+    /// known, and `bgzf` says whether an output whose name ends in `.gz` is in blocks.
     pub(super) fn publish(
         &self,
         output: Option<&Path>,
         size: Option<u64>,
+        bgzf: bool,
         sort: impl FnOnce(&Task<'_>, Sink<'_>) -> Result<(), Error>,
     ) -> Result<Report, Error> {
-        let compression = Compression::of(self.compression, output, false)?;
+        let compression = Compression::of(self.compression, output, bgzf)?;
         let budget = memory::budget(self.memory, size, rayon::current_num_threads);
         let ledger = self.progress.clone().map_or_else(Ledger::default, Ledger::new);
         let task = Task::new(&self.temporary, budget, &ledger);

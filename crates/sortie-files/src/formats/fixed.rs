@@ -151,7 +151,7 @@ pub fn sort_records(
         return Err(Error::invalid(format!("the key {key:?} is not in records of {size} bytes")));
     }
     let bytes = inputs.iter().map(Input::raw_size).sum::<Option<u64>>();
-    choices.publish(output, bytes, |task, sink| {
+    choices.publish(output, bytes, false, |task, sink| {
         let records = Records {
             size: size.get(),
             window: window(task.budget, bytes),

@@ -66,7 +66,7 @@ pub fn sort_layout<L: Layout>(
         inputs.iter().try_for_each(Input::examine)?;
     }
     let size = inputs.iter().map(if is_text { Input::size } else { Input::raw_size }).sum::<Option<u64>>();
-    choices.publish(output, size, |task, sink| {
+    choices.publish(output, size, false, |task, sink| {
         let gather = Gather {
             window: window(task.budget, size),
             terminator: None,

@@ -3,6 +3,7 @@
 //! | what is sorted | by |
 //! |---|---|
 //! | lines of text by the keys of GNU sort | [`text::sort_text`] |
+//! | whole records of FASTA and FASTQ | [`sequences::sort_sequences`] |
 //! | lines of text by a function, such as those of a CSV file | [`sort_layout`] with [`Lines`] |
 //! | binary records after their lengths | [`sort_layout`] with [`Prefixed`] |
 //! | items of any length | [`sort_layout`] with a [`Layout`] of the caller |
@@ -14,6 +15,7 @@ mod fixed;
 mod layout;
 mod lines;
 mod prefixed;
+pub mod sequences;
 pub mod text;
 
 #[cfg(test)]

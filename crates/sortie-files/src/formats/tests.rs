@@ -1,11 +1,13 @@
-//! Layouts are sorted as std's stable sort does, however little fits in memory.
+//! Layouts are sorted as std's stable sort does, and lines as GNU sort does, however little fits in memory.
 
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::process::Command;
 
 use sortie::Report;
 
+use super::text::{TextOrder, check_text, merge_text, sort_text};
 use super::{Choices, Layout, Lines, Prefixed, sort_layout, sort_records};
 use crate::{Error, Input, Temporary};
 
@@ -98,4 +100,103 @@ fn records_of_one_length_are_sorted_by_their_keys() {
         let error = written(&[&bytes[1..]], &choices, sort).unwrap_err().to_string();
         assert!(error.ends_with("the file is cut short, or the size is wrong"), "{error}");
     }
+}
+
+/// The output of GNU sort for these options and this text, or `None` if the machine has no such program.
+fn gnu(options: &str, text: &[u8]) -> Option<Vec<u8>> {
+    let version = Command::new("sort").arg("--version").output().ok()?;
+    if !version.stdout.windows(13).any(|window| window == b"GNU coreutils") {
+        eprintln!("skipped: there is no GNU sort here to compare with");
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in");
+    fs::write(&path, text).unwrap();
+    let output = Command::new("sort").env("LC_ALL", "C").args(options.split(' ')).arg(path).output().unwrap();
+    assert!(output.status.success(), "sort {options}");
+    Some(output.stdout)
+}
+
+#[test]
+fn text_is_sorted_as_gnu_sort_does_whatever_fits_in_memory() {
+    let mut random = fastrand::Rng::with_seed(3);
+    let mut word =
+        || (0..random.usize(..12)).map(|_| random.u8(b'+'..b'c')).filter(|&byte| byte != b'\n').collect();
+    let mut line = || [word(), b",".to_vec(), word(), b",".to_vec(), word()].concat();
+    let mut text = (0..40_000).map(|_| line()).collect::<Vec<_>>().join(&b'\n');
+    text.extend_from_slice(b"\nnot ended");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    for (options, keys) in [
+        ("-s -t,", ""),
+        ("-r -t,", ""),
+        ("-u -t,", "2,2n"),
+        ("-t,", "3,3gr 1,1f"),
+        ("-s -t,", "2.2,2.3 1,1V"),
+        ("-r -s -t,", "2,2 3h"),
+    ] {
+        let given = keys.split_whitespace().map(|key| format!(" -k{key}")).collect::<String>();
+        let Some(expected) = gnu(&format!("{options}{given}"), &text) else { return };
+        let has = |option| options.split(' ').any(|given| given == option);
+        let order = TextOrder {
+            keys: keys.split_whitespace().map(|key| key.parse().unwrap()).collect(),
+            separator: Some(b','),
+            stable: has("-s"),
+            ..TextOrder::default()
+        };
+        for memory in [None, Some(64 << 10), Some(3 << 20)] {
+            let choices = Choices { memory, unique: has("-u"), descending: has("-r"), ..Choices::default() };
+            let sort = || {
+                written(&[&text], &choices, |inputs, output, choices| {
+                    sort_text(&order, inputs, output, choices)
+                })
+            };
+            assert!(sort().unwrap() == expected, "{options}{given}, {memory:?}");
+            // In a pool, no other threads take part.
+            assert!(pool.install(sort).unwrap() == expected, "{options}{given}, {memory:?}, in a pool");
+            let merge = |inputs: Vec<Input>, output: Option<&Path>, choices: &Choices| {
+                merge_text(&order, inputs, output, choices)
+            };
+            assert!(written(&[&expected, b""], &choices, merge).unwrap() == expected, "{options}{given}");
+        }
+    }
+}
+
+#[test]
+fn long_lines_are_merged_in_a_pool_too() {
+    let line = |i: usize| [vec![b'x'; 300_000 + i], vec![b'a' + (i * 7 % 26) as u8, b'\n']].concat();
+    let mut lines: Vec<_> = (0..20).map(line).collect();
+    let text = lines.concat();
+    lines.sort();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let choices = Choices { memory: Some(1 << 20), ..Choices::default() };
+    for order in
+        [TextOrder::default(), TextOrder { keys: vec!["1,1b".parse().unwrap()], ..TextOrder::default() }]
+    {
+        let sort = || {
+            written(&[&text], &choices, |inputs, output, choices| sort_text(&order, inputs, output, choices))
+        };
+        assert!(sort().unwrap() == lines.concat() && pool.install(sort).unwrap() == lines.concat());
+    }
+}
+
+#[test]
+fn the_first_line_out_of_order_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("text");
+    fs::write(&path, "a 2\nb 2\nc 10\n").unwrap();
+    let check = |key: &str, unique| {
+        let order = TextOrder { keys: vec![key.parse().unwrap()], unique, ..TextOrder::default() };
+        check_text(&order, &Input::named(&path)).unwrap().map(|found| (found.number, found.line))
+    };
+    assert_eq!(check("2n", false), None);
+    assert_eq!(check("2n", true), Some((2, b"b 2".to_vec())));
+    assert_eq!(check("2,2", false), Some((3, b"c 10".to_vec())));
+    assert_eq!(check("1,1r", false), Some((2, b"b 2".to_vec())));
+}
+
+#[test]
+fn keys_whose_options_exclude_each_other_are_refused() {
+    let order = TextOrder { keys: vec!["1nM".parse().unwrap()], ..TextOrder::default() };
+    let refused = sort_text(&order, Vec::new(), None, &Choices::default()).unwrap_err();
+    assert_eq!(refused.to_string(), "options '-Mn' are incompatible");
 }

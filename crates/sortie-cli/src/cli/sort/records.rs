@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use clap::ValueEnum;
-use sortie_formats::sequences;
+use sortie_files::formats::sequences::{Format, SequenceKey};
 
 use super::SortOptions;
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
@@ -68,11 +68,11 @@ pub enum RecordFormat {
     Fastq,
 }
 
-impl From<RecordFormat> for sequences::Format {
+impl From<RecordFormat> for Format {
     fn from(format: RecordFormat) -> Self {
         match format {
-            RecordFormat::Fasta => sequences::Format::Fasta,
-            RecordFormat::Fastq => sequences::Format::Fastq,
+            RecordFormat::Fasta => Format::Fasta,
+            RecordFormat::Fastq => Format::Fastq,
         }
     }
 }
@@ -84,6 +84,16 @@ pub enum RecordKey {
     Sequence,
     Name,
     Length,
+}
+
+impl From<RecordKey> for SequenceKey {
+    fn from(key: RecordKey) -> Self {
+        match key {
+            RecordKey::Sequence => SequenceKey::Sequence,
+            RecordKey::Name => SequenceKey::Name,
+            RecordKey::Length => SequenceKey::Length,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::order::{Code, directed};
 use super::{LineSort, long};
 use crate::memory::{append, room};
 use crate::merge::{Cursor, Order, merge_cursors};
+use crate::relay::is_in_pool;
 use crate::run::{Content, Part};
 use crate::threads::spawn;
 use crate::{Error, Input, Sink};
@@ -131,13 +132,18 @@ pub fn merge(mut parts: Vec<Part>, budget: u64, job: &LineSort<'_>, sink: Sink<'
     })
 }
 
-/// Calls `merge` with the blocks that it fills. Another thread writes them to `sink`.
+/// Calls `merge` with the blocks that it fills. Another thread writes them to `sink`, unless this one is of a pool.
 fn write_beside(
     sink: Sink<'_>,
     job: &LineSort<'_>,
-    merge: impl FnOnce(&mut Blocks) -> Result<(), Error>,
+    merge: impl FnOnce(&mut Blocks<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let whole = job.whole_lines.then_some(job.terminator);
+    if is_in_pool() {
+        let mut blocks = Blocks { block: room(BLOCK)?, whole, to: To::Sink(sink) };
+        merge(&mut blocks)?;
+        return blocks.end();
+    }
     thread::scope(|scope| {
         // One block is written while another is filled. No block is queued between them.
         let (full, to_write) = mpsc::sync_channel::<Vec<u8>>(0);
@@ -154,24 +160,34 @@ fn write_beside(
             })
         };
         let writer = spawn(scope, write).map_err(Error::threads(1))?;
-        let mut blocks = Blocks { block: room(BLOCK)?, whole, full, empty };
+        let mut blocks = Blocks { block: room(BLOCK)?, whole, to: To::Writer { full, empty } };
         let merged = merge(&mut blocks);
-        blocks.end();
+        // If the writing thread has failed, it reports why.
+        let _ = blocks.end();
         let written = writer.join().expect("writing does not panic");
         written.and(merged)
     })
 }
 
 /// Blocks of merged text.
-struct Blocks {
+struct Blocks<'a> {
     block: Vec<u8>,
     /// The terminator, if a block must end with a whole line.
     whole: Option<u8>,
-    full: mpsc::SyncSender<Vec<u8>>,
-    empty: mpsc::Receiver<Vec<u8>>,
+    to: To<'a>,
 }
 
-impl Blocks {
+/// Where full blocks go.
+enum To<'a> {
+    Sink(Sink<'a>),
+    /// To a thread that writes them and sends them back.
+    Writer {
+        full: mpsc::SyncSender<Vec<u8>>,
+        empty: mpsc::Receiver<Vec<u8>>,
+    },
+}
+
+impl Blocks<'_> {
     /// Adds a line and its terminator. Returns false if the writing thread has failed.
     fn put_line(&mut self, line: &[u8], terminator: u8) -> Result<bool, Error> {
         if self.whole.is_none() && line.len() < BLOCK - self.block.len() {
@@ -201,12 +217,27 @@ impl Blocks {
     }
 
     fn send(&mut self) -> Result<bool, Error> {
-        let next = self.empty.try_recv().map_or_else(|_| room(BLOCK), Ok)?;
-        Ok(self.full.send(std::mem::replace(&mut self.block, next)).is_ok())
+        match &mut self.to {
+            To::Sink(sink) => {
+                sink(&self.block)?;
+                self.block.clear();
+                Ok(true)
+            }
+            To::Writer { full, empty } => {
+                let next = empty.try_recv().map_or_else(|_| room(BLOCK), Ok)?;
+                Ok(full.send(std::mem::replace(&mut self.block, next)).is_ok())
+            }
+        }
     }
 
-    /// Hands the rest to the writing thread. If that has failed, it reports why.
-    fn end(self) {
-        let _ = self.full.send(self.block);
+    /// Passes on the rest.
+    fn end(mut self) -> Result<(), Error> {
+        match &mut self.to {
+            To::Sink(sink) => sink(&self.block),
+            To::Writer { full, .. } => {
+                let _ = full.send(self.block);
+                Ok(())
+            }
+        }
     }
 }

@@ -77,7 +77,7 @@ fn run(
     let order = LineOrder::new(&order)?;
     inputs.iter().try_for_each(Input::examine)?;
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
-    choices.publish(output, size, |task, sink| {
+    choices.publish(output, size, false, |task, sink| {
         let sort = LineSort::new(order, &threads_of_pool, task.ledger);
         job(&sort.within(task.budget, choices.memory.is_some(), size), inputs, size, task, sink)
     })

@@ -2,14 +2,14 @@
 
 use std::cmp::Ordering;
 
-use sortie_files::formats::text::compare_bytes;
-use sortie_files::memory::room;
-use sortie_files::merge::{Cursor, Order, merge_cursors};
-use sortie_files::run::{Part, Source};
-use sortie_files::{Error, Sink};
 use sortie_formats::sequences::Format;
 
-use super::{RecordSort, keys};
+use super::{SequenceSort, keys};
+use crate::formats::text::compare_bytes;
+use crate::memory::room;
+use crate::merge::{Cursor, Order, merge_cursors};
+use crate::run::{Part, Source};
+use crate::{Error, Sink};
 
 /// The number of bytes to pass to the sink at a time.
 const PIECE: usize = 1 << 18;
@@ -17,9 +17,9 @@ const PIECE: usize = 1 << 18;
 const READ: (u64, u64) = (16 << 10, 4 << 20);
 
 /// Merges runs with `budget` bytes of memory. The runs are in the order in which their records were read.
-pub fn merge(runs: Vec<Part>, budget: u64, job: &RecordSort<'_>, sink: Sink<'_>) -> Result<(), Error> {
+pub fn merge(runs: Vec<Part>, budget: u64, job: &SequenceSort<'_>, sink: Sink<'_>) -> Result<(), Error> {
     let share = (budget / 2 / runs.len() as u64).clamp(READ.0, READ.1) as usize;
-    let format = job.args.format.into();
+    let format = job.order.format;
     let open = |run: Part| Source::open(run, share).map(|run| RunRecords { run, format, record: 0 });
     let runs: Vec<_> = runs.into_iter().map(open).collect::<Result<_, _>>()?;
     let mut piece = room(PIECE)?;
@@ -59,21 +59,20 @@ impl Cursor for RunRecords {
     }
 }
 
-impl Order for RecordSort<'_> {
+impl Order for SequenceSort<'_> {
     type Key = Vec<u8>;
 
     fn read_key(&self, record: &[u8], key: &mut Vec<u8>) -> Result<(), Error> {
-        let format: Format = self.args.format.into();
         key.clear();
-        keys::append(format.record(record), self.args.by, key)
+        keys::append(self.order.format.record(record), self.order.by, key)
     }
 
     fn compare_keys(&self, (_, a): (&[u8], &Vec<u8>), (_, b): (&[u8], &Vec<u8>)) -> Ordering {
         let ordering = compare_bytes(a, b);
-        if self.args.descending { ordering.reverse() } else { ordering }
+        if self.order.descending { ordering.reverse() } else { ordering }
     }
 
     fn is_unique(&self) -> bool {
-        self.args.unique
+        self.order.unique
     }
 }

@@ -2,18 +2,18 @@
 //! the text. Other keys are encoded.
 
 use rayon::prelude::*;
-use sortie_files::memory::filled;
-use sortie_files::{Error, Keyed};
 use sortie_formats::sequences::{Record, Records};
 
-use crate::cli::RecordKey;
+use super::SequenceKey;
+use crate::memory::filled;
+use crate::{Error, Keyed};
 
 /// The number of records whose encoded keys share one allocation.
 const BLOCK: usize = 1 << 12;
 
 /// The encoded keys, of the records whose keys are not in the text.
 pub struct Keys {
-    by: RecordKey,
+    by: SequenceKey,
     blocks: Vec<Block>,
 }
 
@@ -25,7 +25,7 @@ struct Block {
 }
 
 impl Keys {
-    pub fn of(records: &Records, by: RecordKey) -> Result<Keys, Error> {
+    pub fn of(records: &Records, by: SequenceKey) -> Result<Keys, Error> {
         let encode = |block: usize| {
             let first = block * BLOCK;
             let mut block = Block::default();
@@ -61,7 +61,7 @@ impl Keys {
 
 impl Block {
     /// Encodes the key of a record whose key is not in the text.
-    fn add(&mut self, record: Record<'_>, by: RecordKey) -> Result<(), Error> {
+    fn add(&mut self, record: Record<'_>, by: SequenceKey) -> Result<(), Error> {
         if in_text(record, by).is_some() {
             return Ok(());
         }
@@ -77,26 +77,26 @@ impl Block {
 }
 
 /// Appends the key of a record.
-pub fn append(record: Record<'_>, by: RecordKey, key: &mut Vec<u8>) -> Result<(), Error> {
+pub fn append(record: Record<'_>, by: SequenceKey, key: &mut Vec<u8>) -> Result<(), Error> {
     let room = record.bytes().len().max(size_of::<u64>());
     key.try_reserve(room).map_err(|_| Error::Memory((key.len() + room) as u64))?;
     match by {
-        RecordKey::Name => key.extend_from_slice(record.name()),
-        RecordKey::Length => {
+        SequenceKey::Name => key.extend_from_slice(record.name()),
+        SequenceKey::Length => {
             let letters: usize = record.sequence().map(<[u8]>::len).sum();
             key.extend((letters as u64).to_be_bytes());
         }
-        RecordKey::Sequence => record.sequence().for_each(|line| key.extend_from_slice(line)),
+        SequenceKey::Sequence => record.sequence().for_each(|line| key.extend_from_slice(line)),
     }
     Ok(())
 }
 
 /// The key, if it is in the text: a name, or a sequence on one line.
-fn in_text(record: Record<'_>, by: RecordKey) -> Option<&[u8]> {
+fn in_text(record: Record<'_>, by: SequenceKey) -> Option<&[u8]> {
     match by {
-        RecordKey::Name => Some(record.name()),
-        RecordKey::Length => None,
-        RecordKey::Sequence => {
+        SequenceKey::Name => Some(record.name()),
+        SequenceKey::Length => None,
+        SequenceKey::Sequence => {
             let mut lines = record.sequence();
             let first = lines.next().unwrap_or_default();
             lines.next().is_none().then_some(first)

@@ -1,10 +1,10 @@
 //! Reads all inputs as one stream of records, one part at a time.
 
-use sortie_files::{Error, Input, Inputs, compression, quote};
 use sortie_formats::Quoted;
 use sortie_formats::sequences::{self, Reading, Records};
 
-use super::RecordSort;
+use super::SequenceSort;
+use crate::{Error, Input, Inputs, compression, quote};
 
 /// The inputs as one stream of records.
 pub struct Feed {
@@ -28,13 +28,13 @@ impl Feed {
         &mut self,
         share: impl Fn(Option<usize>) -> u64,
         enough: u64,
-        job: &RecordSort<'_>,
+        job: &SequenceSort<'_>,
     ) -> Result<(Records, bool), Error> {
         let mut records = job.no_records(share(self.longest));
         loop {
             let open = |input: &Input| {
                 let source = compression::reader(input.open()?, input.name(), job.ledger.counter())?;
-                let reading = Reading::new(job.args.format.into(), source, as_size(job.of_reader()));
+                let reading = Reading::new(job.order.format, source, as_size(job.of_reader()));
                 reading.map_err(|error| job.unreadable(error, input, &records, 0))
             };
             let Some((input, reading)) = self.inputs.current(open)? else { return Ok((records, true)) };
@@ -59,7 +59,7 @@ pub fn as_size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-impl RecordSort<'_> {
+impl SequenceSort<'_> {
     /// The failure for an input that cannot be read to its end. `first` is the index of its first record.
     fn unreadable(&self, error: sequences::Error, input: &Input, records: &Records, first: usize) -> Error {
         let file = quote::name(input.name());
@@ -74,8 +74,7 @@ impl RecordSort<'_> {
                 Error::invalid(format!("{file}:{line}: {record}{problem}"))
             }
             sequences::Error::Limit { line, bytes, limit } => {
-                let problem = self.too_long(bytes as u64, limit as u64);
-                Error::invalid(format!("{file}:{line}: {problem}"))
+                self.too_long(format!("{file}:{line}"), bytes as u64, limit as u64)
             }
             sequences::Error::Memory { bytes } => Error::Memory(bytes as u64),
             other => Error::invalid(format!("{file}: {other}")),
