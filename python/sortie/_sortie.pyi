@@ -292,6 +292,12 @@ def sort_file(
     path: str | bytes | PathLike[str] | PathLike[bytes],
     out: str | bytes | PathLike[str] | PathLike[bytes],
     *,
+    format: Literal["lines", "fasta", "fastq"] | None = None,
+    keys: str | Sequence[str] | None = None,
+    separator: str | None = None,
+    unique: bool = False,
+    stable: bool = False,
+    by: Literal["sequence", "name", "length"] | None = None,
     dtype: DTypeLike | None = None,
     descending: bool = False,
     nans: _Nans = "last",
@@ -299,7 +305,7 @@ def sort_file(
     threads: int | None = None,
     memory_limit: int | None = None,
     engine: str = "auto",
-    progress: Callable[[int, int], object] | None = None,
+    progress: Callable[[int, int], object] | Callable[[int, int | None], object] | None = None,
 ) -> None: ...
 def devices() -> list[dict[str, Any]]: ...
 def explain(

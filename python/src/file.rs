@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{Borrowed, intern};
 use sortie::{Engine, Report};
+use sortie_files::formats::sequences::{Format, SequenceOrder};
 use sortie_files::{Error, Items, Ledger, Output, Sink, Task, Temporary, limits, sort_items};
 
 use crate::call::{Threads, run_here, run_with_pool};
@@ -47,27 +48,31 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 ///     files are in its folder, without names where the file system allows that. Text is compressed if the name says so, as in
 ///     ``out.zst``.
 /// format
-///     ``"lines"`` for lines of text. They are sorted as GNU sort sorts them in the C locale.
+///     ``"lines"`` for lines of text, which are sorted as GNU sort sorts them in the C locale; ``"fasta"`` or ``"fastq"`` for whole
+///     records, which keep every byte.
 /// keys
 ///     A key of lines, or a list of them, the most significant first: ``F[.C][OPTS][,F[.C][OPTS]]``, as ``-k`` of ``sort`` has
 ///     them. ``"2,2n"`` is the second field as a number. By default, whole lines are compared. Implies ``format="lines"``.
 /// separator
 ///     The character between fields of lines. By default, fields are separated by blanks. Implies ``format="lines"``.
 /// unique
-///     Keep only the first of several lines with equal keys.
+///     Keep only the first of several lines or records with equal keys.
 /// stable
-///     Keep the order of lines with equal keys. By default, all their bytes are compared.
+///     Keep the order of lines with equal keys. By default, all their bytes are compared. Records always keep their order.
+/// by
+///     The key of records: ``"sequence"`` (the default), ``"name"`` or ``"length"``.
 /// dtype
 ///     The type of raw numbers: any type of number, ``datetime64`` and ``timedelta64``, in either byte order.
 /// memory_limit
-///     The most memory in bytes, at least 4 MiB. By default, half of what is available.
+///     The most memory in bytes, at least 4 MiB. By default, half of what is available, and at most 512 MiB. A record of FASTA or FASTQ
+///     may need a limit of 7 times its size, or 14 times in FASTA by sequence.
 /// progress
 ///     Called with the bytes that were read and written, and those that there are to read and write: ``None`` if the input is
 ///     compressed.
 ///
 /// Takes the other arguments of :func:`sort`; ``nans``, ``order`` and ``engine`` are for numbers. With ``descending``, keys with
-/// letters of their own keep their direction, as with ``sort -r``. Control-C stops a sort, of numbers within about a second, and
-/// leaves ``out`` as it was.
+/// letters of their own keep their direction, as with ``sort -r``. Control-C stops the sort within about a second, or within a few
+/// seconds if ``memory_limit`` is large, and leaves ``out`` as it was.
 ///
 /// Raises as :func:`sort`, and ``OSError`` if a file cannot be read or written.
 ///
@@ -87,8 +92,8 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// 'a,9\nb,10\n'
 #[pyfunction]
 #[pyo3(
-    signature = (path, out, *, format=None, keys=None, separator=None, unique=false, stable=false, dtype=None, descending=false,
-        nans="last", order="numpy", threads=None, memory_limit=None, engine="auto", progress=None)
+    signature = (path, out, *, format=None, keys=None, separator=None, unique=false, stable=false, by=None, dtype=None,
+        descending=false, nans="last", order="numpy", threads=None, memory_limit=None, engine="auto", progress=None)
 )]
 #[allow(clippy::too_many_arguments)]
 pub fn sort_file(
@@ -100,6 +105,7 @@ pub fn sort_file(
     separator: Option<&str>,
     unique: bool,
     stable: bool,
+    by: Option<&str>,
     dtype: Option<&Bound<'_, PyAny>>,
     descending: bool,
     nans: &str,
@@ -128,17 +134,15 @@ pub fn sort_file(
         ("order", order != "numpy"),
         ("engine", !matches!(options.engine, Engine::Auto | Engine::Cpu)),
     ];
-    let of_lines = [
-        ("keys", keys.is_some()),
-        ("separator", separator.is_some()),
-        ("unique", unique),
-        ("stable", stable),
-    ];
+    let of_lines = [("keys", keys.is_some()), ("separator", separator.is_some())];
+    let of_both = [("unique", unique), ("stable", stable)];
+    let of_records = [("by", by.is_some())];
     let progress = progress.map(Bound::unbind);
     let (path, out) = (path.0, out.0);
     let content = match format {
         None if keys.is_none() && separator.is_none() => {
-            refuse(&of_lines, "lines; give format=\"lines\" if the file has text")?;
+            refuse(&of_both, "lines and records; give their format")?;
+            refuse(&of_records, "records; give format=\"fasta\" or \"fastq\"")?;
             let input = Input::open(py, path, dtype)?;
             check_target(&out)?;
             let n = (input.bytes / input.leaf.width as u64) as usize;
@@ -149,11 +153,21 @@ pub fn sort_file(
         }
         None | Some("lines") => {
             refuse(&of_numbers, "numbers, and this is a sort of lines")?;
+            refuse(&of_records, "records, and this is a sort of lines")?;
             let keys = keys.map_or_else(Vec::new, |Keys(keys)| keys);
             Content::Lines(text_file::order(keys, separator, descending, stable, unique)?)
         }
+        Some(format @ ("fasta" | "fastq")) => {
+            refuse(&of_numbers, "numbers, and this is a sort of records")?;
+            refuse(&of_lines, "lines, and this is a sort of records")?;
+            let format = if format == "fasta" { Format::Fasta } else { Format::Fastq };
+            let by = by.map(text_file::key).transpose()?.unwrap_or_default();
+            Content::Records(SequenceOrder { descending, unique, ..SequenceOrder::new(format, by) })
+        }
         Some(other) => {
-            return Err(PyValueError::new_err(format!("unknown format {other:?}; choose \"lines\"")));
+            return Err(PyValueError::new_err(format!(
+                "unknown format {other:?}; choose \"lines\", \"fasta\" or \"fastq\""
+            )));
         }
     };
     check_regular(&path, &path.metadata().map_err(on(&path))?)?;
@@ -258,7 +272,7 @@ impl Input {
         } else {
             let dtype = dtype.ok_or_else(|| {
                 PyTypeError::new_err(format!(
-                    "{} is not a .npy file; give the dtype of its numbers, or format=\"lines\" for text",
+                    "{} is not a .npy file; give the dtype of its numbers, or format=\"lines\", \"fasta\" or \"fastq\"",
                     path.display()
                 ))
             })?;

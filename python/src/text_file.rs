@@ -1,4 +1,4 @@
-//! `sort_file` for lines of text, by the crate `sortie-files`.
+//! `sort_file` for lines of text and for records of FASTA and FASTQ, by the crate `sortie-files`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 use rayon::ThreadPool;
 use sortie::Report;
 use sortie_files::compression::Compression;
+use sortie_files::formats::sequences::{SequenceKey, SequenceOrder, SequenceSort};
 use sortie_files::formats::text::{LineOrder, LineSort, TextOrder};
-use sortie_files::{Error, Input, Output, Sink, Task, Temporary};
+use sortie_files::{Input, Output, Sink, Task, Temporary};
 
 use crate::errors::Failure;
 use crate::watch::watched;
@@ -30,6 +31,19 @@ pub struct Job {
 /// What is in the file.
 pub enum Content {
     Lines(TextOrder),
+    Records(SequenceOrder),
+}
+
+/// The key of records of this name.
+pub fn key(name: &str) -> PyResult<SequenceKey> {
+    match name {
+        "sequence" => Ok(SequenceKey::Sequence),
+        "name" => Ok(SequenceKey::Name),
+        "length" => Ok(SequenceKey::Length),
+        other => Err(PyValueError::new_err(format!(
+            "unknown key {other:?} of records; choose \"sequence\", \"name\" or \"length\""
+        ))),
+    }
 }
 
 /// The order of lines that the arguments define.
@@ -73,14 +87,19 @@ impl Job {
         progress: Option<&Py<PyAny>>,
     ) -> Result<Report, Failure> {
         let input = Input::named(&named(&self.path));
-        input.examine()?;
-        let compression = Compression::of(None, Some(&self.out), false)?;
+        if matches!(self.content, Content::Lines(_)) {
+            input.examine()?;
+        }
+        // Programs that read records expect gzip in blocks.
+        let bgzf = matches!(self.content, Content::Records(_));
+        let compression = Compression::of(None, Some(&self.out), bgzf)?;
+        let budget = if self.is_limited { self.budget } else { self.budget.min(MOST) };
         let temporary = Temporary { folders: vec![folder], ..Temporary::default() };
         let mut output = Output::open(Some(&self.out), &temporary.folders[0], compression)?;
         let size = input.size();
         let report = watched(progress, size.map(|size| 2 * size), |ledger| {
             pool.install(|| {
-                let task = Task::new(&temporary, self.budget.min(MOST), &ledger);
+                let task = Task::new(&temporary, budget, &ledger);
                 let sink: Sink<'_> = &mut |bytes| {
                     ledger.check()?;
                     ledger.progress.advance(bytes.len() as u64);
@@ -91,10 +110,11 @@ impl Job {
                         let start = |_| Ok(pool.current_num_threads());
                         let sort = LineSort::new(LineOrder::new(order)?, &start, &ledger);
                         let sort = sort.within(task.budget, self.is_limited, size);
-                        sort.sort_inputs(vec![input], size, &task, sink)?;
+                        sort.sort_inputs(vec![input], size, &task, sink)
                     }
+                    Content::Records(order) => SequenceSort::new(*order, task.budget, true, &ledger)
+                        .sort_inputs(vec![input], &task, sink),
                 }
-                Ok::<_, Error>(())
             })?;
             Ok(ledger.close())
         })?;
