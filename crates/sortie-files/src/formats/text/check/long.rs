@@ -45,7 +45,7 @@ impl Successor {
             self.found = Some(Some(next).cmp(&self.line.get(self.agree)));
             self.line.truncate(self.agree);
         }
-        Ok(append(&mut self.line, more)?)
+        append(&mut self.line, more)
     }
 
     /// Whether the current line has any bytes.
