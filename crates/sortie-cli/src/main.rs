@@ -15,6 +15,7 @@ mod fixed;
 #[cfg_attr(not(feature = "index"), path = "no_index.rs")]
 mod index;
 mod inputs;
+mod layout;
 mod man;
 mod memory;
 mod progress;
@@ -74,6 +75,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Job::Array(job) => arrays::sort(&job),
             Job::Records(job) => records::run(&job),
             Job::Fixed(job) => fixed::run(&job),
+            Job::Layout(job) => layout::run(&job),
         },
         Command::Segments(args) => arrays::segments(&args),
         Command::Spectra(args) => spectra::run(&args),

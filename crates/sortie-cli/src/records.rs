@@ -22,7 +22,7 @@ pub fn run(args: &RecordsJob) -> Result<(), Failure> {
     threads::start(parallel, size)?;
     let ledger = stats::open();
     let order = SequenceOrder {
-        format: args.format.into(),
+        format: args.format,
         by: args.by.into(),
         descending: args.descending,
         unique: args.unique,

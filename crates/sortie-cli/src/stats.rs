@@ -13,16 +13,22 @@ use crate::progress::Progress;
 
 /// A ledger whose progress a bar shows.
 pub fn open() -> Ledger {
-    Ledger::new(Arc::new(Progress::start()))
+    Ledger::new(progress())
+}
+
+/// Progress that a bar shows until this is dropped.
+pub fn progress() -> Arc<Progress> {
+    Arc::new(Progress::start())
 }
 
 /// Removes the progress bar, and prints the report if `--stats` asked for it.
 pub fn close(ledger: Ledger, format: Option<StatsFormat>) -> Result<(), Failure> {
-    let report = ledger.close();
-    format.map_or(Ok(()), |format| print(&report, format))
+    print(&ledger.close(), format)
 }
 
-fn print(report: &Report, format: StatsFormat) -> Result<(), Failure> {
+/// Prints a report if `--stats` asked for it.
+pub fn print(report: &Report, format: Option<StatsFormat>) -> Result<(), Failure> {
+    let Some(format) = format else { return Ok(()) };
     let text = match format {
         StatsFormat::Table => report.to_string(),
         StatsFormat::Json => json(report),

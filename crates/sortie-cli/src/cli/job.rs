@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use sortie_files::Temporary;
 use sortie_files::compression::Asked;
+use sortie_files::formats::sequences::Format;
 use sortie_files::formats::text::{KeyOptions, KeySpec};
 
-use super::{ArrayOptions, Check, OldKey, RecordFormat, RecordKey, Resources};
+use super::{ArrayOptions, Check, OldKey, RecordKey, RecordLayout, Resources};
 
 /// The job that `sortie sort` does.
 #[derive(Debug)]
@@ -17,6 +18,7 @@ pub enum Job {
     Array(ArrayJob),
     Records(RecordsJob),
     Fixed(FixedJob),
+    Layout(LayoutJob),
 }
 
 /// Sorts, merges or checks lines of text.
@@ -67,7 +69,7 @@ pub struct ArrayJob {
 pub struct RecordsJob {
     pub sources: Sources,
     pub output: Option<PathBuf>,
-    pub format: RecordFormat,
+    pub format: Format,
     pub by: RecordKey,
     pub descending: bool,
     /// Whether to keep only the first of records with equal keys.
@@ -87,6 +89,21 @@ pub struct FixedJob {
     pub size: NonZeroUsize,
     /// The byte ranges of the keys in a record.
     pub keys: Vec<Range<usize>>,
+    pub descending: bool,
+    /// Whether to keep only the first of records with equal keys.
+    pub unique: bool,
+    /// The value of `--compress`, if given.
+    pub compress: Option<Asked>,
+    pub resources: Resources,
+    pub temporary: Temporary,
+}
+
+/// Sorts or checks records of a layout that the library has.
+#[derive(Debug)]
+pub struct LayoutJob {
+    pub sources: Sources,
+    pub output: Option<PathBuf>,
+    pub layout: RecordLayout,
     pub descending: bool,
     /// Whether to keep only the first of records with equal keys.
     pub unique: bool,

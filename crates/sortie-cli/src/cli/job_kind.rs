@@ -9,10 +9,18 @@ pub enum JobKind {
     Array,
     Records,
     Fixed,
+    Layout,
 }
 
 impl JobKind {
-    pub const ANY: &'static [JobKind] = &[JobKind::Lines, JobKind::Array, JobKind::Records, JobKind::Fixed];
+    pub const ANY: &'static [JobKind] =
+        &[JobKind::Lines, JobKind::Array, JobKind::Records, JobKind::Fixed, JobKind::Layout];
+    /// Those whose engine can be chosen, and whose plan can be printed.
+    pub const PLANNED: &'static [JobKind] =
+        &[JobKind::Lines, JobKind::Array, JobKind::Records, JobKind::Fixed];
+    /// Those of items that may have equal keys.
+    pub const KEYED: &'static [JobKind] =
+        &[JobKind::Lines, JobKind::Records, JobKind::Fixed, JobKind::Layout];
 
     /// The things that the job sorts, in the plural.
     pub fn items(self) -> &'static str {
@@ -21,6 +29,7 @@ impl JobKind {
             JobKind::Array => "arrays",
             JobKind::Records => "FASTA or FASTQ records",
             JobKind::Fixed => "records of one length",
+            JobKind::Layout => "records after their lengths",
         }
     }
 
@@ -31,6 +40,7 @@ impl JobKind {
             JobKind::Array => "--type or a .npy file",
             JobKind::Records => "--format",
             JobKind::Fixed => "--record-size",
+            JobKind::Layout => "--format prefixed",
         }
     }
 }

@@ -34,10 +34,10 @@ pub use arrays::ArrayOptions;
 use flag::Arguments;
 use getopt::Stop;
 pub use index::{BuildArgs, IndexCommand, Pipeline};
-pub use job::{ArrayJob, FixedJob, Job, LinesJob, RecordsJob, Sources};
+pub use job::{ArrayJob, FixedJob, Job, LayoutJob, LinesJob, RecordsJob, Sources};
 pub use resources::Resources;
 pub use segments::{SegmentEnds, SegmentsArgs, SegmentsOptions};
-pub use sort::{OldKey, RecordFormat, RecordKey, SortOptions, temporary_folder};
+pub use sort::{OldKey, RecordKey, RecordLayout, SortOptions, temporary_folder};
 pub use spectra::{PeakKey, SpectraArgs, SpectraOptions};
 pub use values::{Check, MemorySize, StatsFormat, path, threads};
 

@@ -42,7 +42,7 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
         Flag {
             name: Name::Long("engine"),
             gnu: false,
-            of: JobKind::ANY,
+            of: JobKind::PLANNED,
             help: "Where to sort: cpu; cuda[:N], a GPU (sortie devices lists them); cuda:N,N..., several GPUs, for one array \
                    of numbers; hybrid[:N], a GPU and the CPU together, with the shares that sortie tune has measured; or \
                    auto (the default): a GPU if that is predicted to be faster and -S is not given, else the CPU",
@@ -54,7 +54,7 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
         Flag {
             name: Name::Long("explain"),
             gnu: false,
-            of: JobKind::ANY,
+            of: JobKind::PLANNED,
             help: "Print the plan of the sort, its expected memory and time, and the reasons; do not sort",
             effect: Effect::Switch(|args| args.as_mut().explain = true),
         },

@@ -153,7 +153,7 @@ fn arrays_that_do_not_end_as_they_should_are_told() {
 }
 
 /// Options for every kind of data that can be larger than memory.
-const KINDS: [&str; 7] = [
+const KINDS: [&str; 8] = [
     "",
     "-k2,2n",
     "--type u64",
@@ -161,9 +161,10 @@ const KINDS: [&str; 7] = [
     "--record-size 100 --key 0..10",
     "--format fasta --by name",
     "--format fastq --by name -r",
+    "--format prefixed",
 ];
 
-/// Data of a kind. For FASTA and FASTQ, each line becomes a record.
+/// Data of a kind. For formats of records, each line becomes a record.
 fn of_kind(kind: &str, mut data: Vec<u8>) -> Vec<u8> {
     if kind.contains("fasta") {
         data.chunks_mut(100).for_each(|record| (record[0], record[25]) = (b'>', b'\n'));
@@ -172,6 +173,8 @@ fn of_kind(kind: &str, mut data: Vec<u8>) -> Vec<u8> {
             (record[0], record[25]) = (b'@', b'\n');
             record[61..64].copy_from_slice(b"\n+\n");
         }
+    } else if kind.contains("prefixed") {
+        data.chunks_mut(100).for_each(|record| record[..4].copy_from_slice(&96u32.to_le_bytes()));
     }
     data
 }

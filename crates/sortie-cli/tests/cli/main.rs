@@ -15,6 +15,7 @@ mod index;
 mod long_lines;
 mod man;
 mod output;
+mod prefixed;
 mod program;
 mod readme;
 mod records;

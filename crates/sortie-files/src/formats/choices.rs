@@ -23,6 +23,11 @@ pub struct Choices {
 }
 
 impl Choices {
+    /// A ledger with the progress that was chosen.
+    pub(super) fn ledger(&self) -> Ledger {
+        self.progress.clone().map_or_else(Ledger::default, Ledger::new)
+    }
+
     /// Has `sort` write to `output`, or standard output, with what was chosen. `size` is the number of bytes of the input, if it is
     /// known, and `bgzf` says whether an output whose name ends in `.gz` is in blocks.
     pub(super) fn publish(
@@ -34,7 +39,7 @@ impl Choices {
     ) -> Result<Report, Error> {
         let compression = Compression::of(self.compression, output, bgzf)?;
         let budget = memory::budget(self.memory, size, rayon::current_num_threads);
-        let ledger = self.progress.clone().map_or_else(Ledger::default, Ledger::new);
+        let ledger = self.ledger();
         let task = Task::new(&self.temporary, budget, &ledger);
         task.publish(output, compression, |sink| sort(&task, sink))?;
         drop(task);

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use sortie::{Report, Sorter};
 
 use super::Choices;
-use crate::memory::{append, filled, room, window};
+use crate::memory::{self, append, filled, room, window};
 use crate::merge::{self, Order, merge_cursors};
 use crate::run::{Part, Source};
 use crate::{Error, Format, Gather, Input, Inputs, Keyed, Ledger, Share, Sink, Sorted, quote};
@@ -21,6 +21,8 @@ const PIECE: u64 = 256 << 10;
 const ITEM: u64 = (2 * size_of::<usize>() + 2 * size_of::<Keyed<'_>>() + 16) as u64;
 /// The bytes of merged items that are passed on at a time.
 const MERGED: usize = 256 << 10;
+/// The memory for items that are checked at a time.
+const CHECKED: u64 = 4 << 20;
 /// The smallest and the largest buffer of a run in a merge. It grows if an item is longer.
 const READ: (u64, u64) = (16 << 10, 4 << 20);
 
@@ -55,7 +57,7 @@ pub trait Layout: Sync {
 /// # Errors
 /// If an input, an output or a temporary file cannot be read or written, an item is not whole, or memory is short. Then the
 /// output is as it was.
-pub fn sort_layout<L: Layout>(
+pub fn sort_layout<L: Layout + ?Sized>(
     layout: &L,
     inputs: Vec<Input>,
     output: Option<&Path>,
@@ -67,15 +69,7 @@ pub fn sort_layout<L: Layout>(
     }
     let size = inputs.iter().map(if is_text { Input::size } else { Input::raw_size }).sum::<Option<u64>>();
     choices.publish(output, size, false, |task, sink| {
-        let gather = Gather {
-            window: window(task.budget, size),
-            terminator: None,
-            unique: choices.unique,
-            whole: false,
-            alone: rayon::current_num_threads() == 1,
-        };
-        let (budget, ledger, descending) = (task.budget, task.ledger, choices.descending);
-        let sort = LayoutSort { layout, budget, descending, gather, longest: AtomicUsize::new(0), ledger };
+        let sort = LayoutSort::new(layout, task.budget, choices, size, task.ledger);
         let mut feed = Feed { inputs: Inputs::new(inputs), rest: Vec::new() };
         if let Some((_, first)) = feed.inputs.current(|input| Opened::new(layout, input))? {
             sink(&std::mem::take(&mut first.header))?;
@@ -84,8 +78,27 @@ pub fn sort_layout<L: Layout>(
     })
 }
 
+/// The number of the first item of `input` that is out of order, from 1, if there is one. With [`Choices::unique`], an item with the key of
+/// the one before is out of order too. Also returns a report.
+///
+/// # Errors
+/// As [`sort_layout`].
+pub fn check_layout<L: Layout + ?Sized>(
+    layout: &L,
+    input: Input,
+    choices: &Choices,
+) -> Result<(Option<u64>, Report), Error> {
+    if layout.terminator().is_some() {
+        input.examine()?;
+    }
+    let ledger = choices.ledger();
+    let budget = memory::budget(choices.memory, input.stored(), rayon::current_num_threads).min(CHECKED);
+    let disorder = LayoutSort::new(layout, budget, choices, None, &ledger).check(vec![input])?;
+    Ok((disorder, ledger.close()))
+}
+
 /// A layout as a format.
-struct LayoutSort<'a, L> {
+struct LayoutSort<'a, L: ?Sized> {
     layout: &'a L,
     budget: u64,
     descending: bool,
@@ -93,6 +106,46 @@ struct LayoutSort<'a, L> {
     /// The bytes of the longest item so far.
     longest: AtomicUsize,
     ledger: &'a Ledger,
+}
+
+impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
+    fn new(layout: &'a L, budget: u64, choices: &Choices, size: Option<u64>, ledger: &'a Ledger) -> Self {
+        let gather = Gather {
+            window: window(budget, size),
+            terminator: None,
+            unique: choices.unique,
+            whole: false,
+            alone: rayon::current_num_threads() == 1,
+        };
+        let descending = choices.descending;
+        LayoutSort { layout, budget, descending, gather, longest: AtomicUsize::new(0), ledger }
+    }
+
+    /// The number of the first item out of order.
+    fn check(&self, inputs: Vec<Input>) -> Result<Option<u64>, Error> {
+        let mut feed = Feed { inputs: Inputs::new(inputs), rest: Vec::new() };
+        let is_wrong = |before: &[u8], key: &[u8]| {
+            let order = if self.descending { key.cmp(before) } else { before.cmp(key) };
+            order.is_gt() || order.is_eq() && self.gather.unique
+        };
+        let mut stretch = Stretch::default();
+        let (mut last, mut passed) = (None::<Vec<u8>>, 0);
+        loop {
+            let ended = self.fill(&mut stretch, &mut feed, Share { runners: 1, wait: &|| () })?;
+            for item in stretch.items()? {
+                passed += 1;
+                if last.as_ref().is_some_and(|last| is_wrong(last, item.key)) {
+                    return Ok(Some(passed));
+                }
+                let last = last.get_or_insert_default();
+                last.clear();
+                append(last, item.key)?;
+            }
+            if ended {
+                return Ok(None);
+            }
+        }
+    }
 }
 
 /// The inputs as one stream.
@@ -109,7 +162,7 @@ struct Opened {
 }
 
 impl Opened {
-    fn new(layout: &impl Layout, input: &Input) -> Result<Opened, Error> {
+    fn new(layout: &(impl Layout + ?Sized), input: &Input) -> Result<Opened, Error> {
         let mut content = match layout.terminator() {
             Some(_) => input.read_text(),
             None => input.read_raw(),
@@ -151,7 +204,7 @@ impl Stretch {
     }
 
     /// Finds the items in the text after those that are known.
-    fn cut(&mut self, layout: &impl Layout) -> Result<(), String> {
+    fn cut(&mut self, layout: &(impl Layout + ?Sized)) -> Result<(), String> {
         let mut start = self.whole();
         while start < self.text.len()
             && let Some(bytes) = layout.first(&self.text[start..])?
@@ -183,7 +236,7 @@ impl Stretch {
     }
 }
 
-impl<L: Layout> Format for LayoutSort<'_, L> {
+impl<L: Layout + ?Sized> Format for LayoutSort<'_, L> {
     type Feed = Feed;
     type Stretch = Stretch;
 
@@ -266,14 +319,14 @@ impl<L: Layout> Format for LayoutSort<'_, L> {
 }
 
 /// The items of a run.
-struct RunItems<'a, L> {
+struct RunItems<'a, L: ?Sized> {
     run: Source,
     layout: &'a L,
     /// The bytes of the current item.
     item: usize,
 }
 
-impl<L: Layout> RunItems<'_, L> {
+impl<L: Layout + ?Sized> RunItems<'_, L> {
     /// The bytes of the first item that was read. It was whole when the run was written.
     fn first(&self) -> Option<usize> {
         let rest = self.run.rest();
@@ -281,7 +334,7 @@ impl<L: Layout> RunItems<'_, L> {
     }
 }
 
-impl<L: Layout> merge::Cursor for RunItems<'_, L> {
+impl<L: Layout + ?Sized> merge::Cursor for RunItems<'_, L> {
     fn advance(&mut self) -> Result<bool, Error> {
         self.run.take(self.item);
         if self.first().is_none() {
@@ -298,7 +351,7 @@ impl<L: Layout> merge::Cursor for RunItems<'_, L> {
     }
 }
 
-impl<L: Layout> Order for LayoutSort<'_, L> {
+impl<L: Layout + ?Sized> Order for LayoutSort<'_, L> {
     type Key = Vec<u8>;
 
     fn read_key(&self, item: &[u8], key: &mut Vec<u8>) -> Result<(), Error> {

@@ -23,6 +23,6 @@ mod tests;
 
 pub use choices::Choices;
 pub use fixed::{RecordFeed, Records, sort_records};
-pub use layout::{Layout, sort_layout};
+pub use layout::{Layout, check_layout, sort_layout};
 pub use lines::Lines;
 pub use prefixed::Prefixed;

@@ -3,14 +3,14 @@
 use super::{SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
 use crate::cli::job_kind::JobKind;
-use crate::cli::job_kind::JobKind::{Fixed, Lines, Records};
+use crate::cli::job_kind::JobKind::Lines;
 use crate::cli::values::Check;
 
 pub const FILES: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Both('c', "check"),
         gnu: true,
-        of: &[Lines, Records, Fixed],
+        of: JobKind::KEYED,
         help: "Check that the input is sorted; do not sort. With `quiet` or `silent`, print nothing",
         effect: Effect::Optional("HOW", Domain::NamedWords(words::<Check>), |args, given| {
             let check = given.map_or(Ok(Check::DiagnoseFirst), |given| given.word());
@@ -21,7 +21,7 @@ pub const FILES: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Short('C'),
         gnu: true,
-        of: &[Lines, Records, Fixed],
+        of: JobKind::KEYED,
         help: "As --check=quiet",
         effect: Effect::Switch(|args| args.checks.push(Check::Quiet)),
     },
@@ -51,7 +51,7 @@ pub const FILES: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Long("files0-from"),
         gnu: true,
-        of: &[Lines, Records, Fixed],
+        of: JobKind::KEYED,
         help: "Read the files that FILE (- for standard input) names, each name ended by NUL",
         effect: Effect::Value("FILE", Domain::File, |args, given| {
             args.files0_from = Some(given.path());

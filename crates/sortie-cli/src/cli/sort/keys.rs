@@ -2,7 +2,8 @@
 
 use super::{SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name};
-use crate::cli::job_kind::JobKind::{Fixed, Lines, Records};
+use crate::cli::job_kind::JobKind;
+use crate::cli::job_kind::JobKind::{Fixed, Lines};
 use crate::cli::values::separator;
 
 pub const KEYS: &[Flag<SortOptions>] = &[
@@ -29,14 +30,14 @@ pub const KEYS: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Both('s', "stable"),
         gnu: true,
-        of: &[Lines, Records, Fixed],
+        of: JobKind::KEYED,
         help: "Keep lines with equal keys in their input order",
         effect: Effect::Switch(|args| args.stable = true),
     },
     Flag {
         name: Name::Both('u', "unique"),
         gnu: true,
-        of: &[Lines, Records, Fixed],
+        of: JobKind::KEYED,
         help: "Output only the first of lines with equal keys; with -c, check that there are no equal keys",
         effect: Effect::Switch(|args| args.unique = true),
     },

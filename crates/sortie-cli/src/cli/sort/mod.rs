@@ -18,14 +18,15 @@ use sortie_files::{Temporary, quote};
 use super::arrays::{self, ArrayOptions};
 use super::compress;
 use super::flag::{Arguments, Flag, Name, Operand, Section, usage};
-use super::job::{ArrayJob, FixedJob, Job, LineKey, LinesJob, RecordsJob, Sources};
+use super::job::{ArrayJob, FixedJob, Job, LayoutJob, LineKey, LinesJob, RecordsJob, Sources};
 use super::job_kind::JobKind;
 use super::key::{BYTE_KEY, KeyPlace};
 use super::resources::{self, Resources};
 use super::values::Check;
 use crate::failure::Failure;
 pub use gnu::{OldKey, parse};
-pub use records::{RecordFormat, RecordKey, RecordOptions};
+use records::{Form, RecordFormat};
+pub use records::{RecordKey, RecordLayout, RecordOptions};
 pub use temporary::temporary_folder;
 
 /// The options of `sortie sort` as given. [`SortOptions::job`] determines the job that they select.
@@ -81,7 +82,7 @@ temporary files. An array that is sorted along an axis must fit in memory; SIZE 
 itself.
 
 Input that is compressed with gzip, BGZF, zstd, xz, bzip2 or lz4 is recognised by its first bytes, and decompressed. A file of raw \
-numbers or of records of one length is decompressed only if its name also ends in .gz, .bgz, .zst, .xz, .bz2 or .lz4. Other binary \
+numbers or of binary records is decompressed only if its name also ends in .gz, .bgz, .zst, .xz, .bz2 or .lz4. Other binary \
 formats, such as BAM, Parquet, Arrow, zip and tar, are recognised and refused, unless --text is given. Beyond SIZE, each \
 compressed input may take up to 130 MiB while it is read, and a compressed output up to 20 MiB for each thread.
 
@@ -99,6 +100,10 @@ compared by their bytes, capitals before small letters. A sequence is compared w
 must have four lines. Output that is compressed with gzip is in blocks (BGZF). A record that takes more than about a seventh of \
 -S, or a fourteenth in FASTA by sequence, may be refused. Other options that --format allows: -c, -C, -o, -r, -s, -u, --compress, \
 --files0-from, --batch-size, --compress-program and those for resources.
+
+With --format prefixed, a file consists of records of any bytes, each after its number of bytes: a little-endian integer of 4 \
+bytes. Records are compared by their bytes without that number, and equal ones stay in their input order. Other options that it \
+allows: those of --record-size below, but not --engine and --explain.
 
 With --record-size N, a file consists of records of N bytes each and nothing else. A key A..B is the bytes from A, counted \
 from 0, up to but not including B. Earlier keys take precedence. Without a key, whole records are compared. Records with equal \
@@ -200,14 +205,17 @@ impl SortOptions {
             JobKind::Lines => Ok(Job::Lines(Box::new(self.lines()?))),
             JobKind::Array => self.array().map(Job::Array),
             JobKind::Records => self.records().map(Job::Records),
+            JobKind::Layout => self.layout().map(Job::Layout),
             JobKind::Fixed => self.fixed().map(Job::Fixed),
         }
     }
 
     fn kind(&self, holds_npy: impl FnOnce(&Path) -> bool) -> JobKind {
         let is_npy = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "npy");
-        if self.records.format.is_some() {
-            return JobKind::Records;
+        match self.records.format.map(RecordFormat::form) {
+            Some(Form::Sequences(_)) => return JobKind::Records,
+            Some(Form::Layout(_)) => return JobKind::Layout,
+            None => {}
         }
         if self.records.size.is_some() {
             return JobKind::Fixed;
@@ -309,13 +317,33 @@ impl SortOptions {
 
     fn records(self) -> Result<RecordsJob, Failure> {
         let check = self.check()?;
+        let Some(Form::Sequences(format)) = self.records.format.map(RecordFormat::form) else {
+            unreachable!("the format makes the job")
+        };
         Ok(RecordsJob {
             sources: Sources { files: self.files, files0_from: self.files0_from, check, as_is: false },
             output: self.output,
-            format: self.records.format.expect("it makes the job"),
+            format,
             by: self.records.by.unwrap_or_default(),
             descending: self.ordering.reverse,
             unique: self.unique || self.records.dedup,
+            compress: self.compress,
+            resources: self.resources,
+            temporary: self.temporary,
+        })
+    }
+
+    fn layout(self) -> Result<LayoutJob, Failure> {
+        let check = self.check()?;
+        let Some(Form::Layout(layout)) = self.records.format.map(RecordFormat::form) else {
+            unreachable!("the format makes the job")
+        };
+        Ok(LayoutJob {
+            sources: Sources { files: self.files, files0_from: self.files0_from, check, as_is: false },
+            output: self.output,
+            layout,
+            descending: self.ordering.reverse,
+            unique: self.unique,
             compress: self.compress,
             resources: self.resources,
             temporary: self.temporary,

@@ -2,7 +2,8 @@
 
 use super::{SortOptions, once, unknown_word};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
-use crate::cli::job_kind::JobKind::{Fixed, Lines, Records};
+use crate::cli::job_kind::JobKind;
+use crate::cli::job_kind::JobKind::Lines;
 use crate::cli::values::SortWord;
 
 pub const ORDERING: &[Flag<SortOptions>] = &[
@@ -72,7 +73,7 @@ pub const ORDERING: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Both('r', "reverse"),
         gnu: true,
-        of: &[Lines, Records, Fixed],
+        of: JobKind::KEYED,
         help: "Reverse the result of comparisons",
         effect: Effect::Switch(|args| args.ordering.reverse = true),
     },

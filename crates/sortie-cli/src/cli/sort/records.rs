@@ -1,12 +1,15 @@
 //! Options for records.
 
+use std::fmt;
 use std::num::NonZeroUsize;
 
 use clap::ValueEnum;
 use sortie_files::formats::sequences::{Format, SequenceKey};
+use sortie_files::formats::{Layout, Prefixed};
 
 use super::SortOptions;
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
+use crate::cli::job_kind::JobKind;
 use crate::cli::job_kind::JobKind::{Fixed, Records};
 use crate::cli::values::record;
 
@@ -23,8 +26,8 @@ pub const RECORDS: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Long("format"),
         gnu: false,
-        of: &[Records],
-        help: "Sort whole records of FASTA or FASTQ; see below",
+        of: &[Records, JobKind::Layout],
+        help: "Sort whole records of FASTA or FASTQ, or binary records after their lengths; see below",
         effect: Effect::Value("FORMAT", Domain::Words(words::<RecordFormat>), |args, given| {
             args.records.format = Some(given.word()?);
             Ok(())
@@ -66,14 +69,33 @@ pub enum RecordFormat {
     Fasta,
     /// A line @NAME, one of sequence, one that begins with +, one of qualities
     Fastq,
+    /// Any bytes, after their number as a little-endian integer of 4 bytes
+    Prefixed,
 }
 
-impl From<RecordFormat> for Format {
-    fn from(format: RecordFormat) -> Self {
-        match format {
-            RecordFormat::Fasta => Format::Fasta,
-            RecordFormat::Fastq => Format::Fastq,
+/// How records of a format are read.
+pub enum Form {
+    Sequences(Format),
+    Layout(RecordLayout),
+}
+
+impl RecordFormat {
+    pub fn form(self) -> Form {
+        match self {
+            RecordFormat::Fasta => Form::Sequences(Format::Fasta),
+            RecordFormat::Fastq => Form::Sequences(Format::Fastq),
+            RecordFormat::Prefixed => Form::Layout(RecordLayout(&Prefixed)),
         }
+    }
+}
+
+/// A layout that the library has.
+#[derive(Clone, Copy)]
+pub struct RecordLayout(pub &'static dyn Layout);
+
+impl fmt::Debug for RecordLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordLayout").finish_non_exhaustive()
     }
 }
 

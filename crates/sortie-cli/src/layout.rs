@@ -1,0 +1,42 @@
+//! `sortie sort --format prefixed`: the crate `sortie-files` sorts or checks records of a layout that it has.
+
+use sortie_files::formats::{Choices, check_layout, sort_layout};
+use sortie_files::{Input, quote};
+
+use crate::cli::{Check, LayoutJob};
+use crate::failure::Failure;
+use crate::{inputs, memory, stats, threads};
+
+/// Sorts or checks records as the command line says.
+pub fn run(args: &LayoutJob) -> Result<(), Failure> {
+    let inputs = inputs::all(&args.sources)?;
+    let bytes = inputs.iter().map(Input::raw_size).sum::<Option<u64>>();
+    let resources = &args.resources;
+    threads::start(resources.parallel, bytes)?;
+    memory::hold_back(resources.buffer_size);
+    let choices = Choices {
+        descending: args.descending,
+        unique: args.unique,
+        memory: resources.buffer_size.map(memory::bytes),
+        temporary: args.temporary.clone(),
+        compression: args.compress,
+        progress: Some(stats::progress()),
+    };
+    let report = match args.sources.check {
+        None => sort_layout(args.layout.0, inputs, args.output.as_deref(), &choices)?,
+        Some(how) => {
+            let [input] = <[Input; 1]>::try_from(inputs).expect("a check has one input");
+            let name = quote::name(input.name());
+            let (disorder, report) = check_layout(args.layout.0, input, &choices)?;
+            if let Some(number) = disorder {
+                let said = format!("{name}:{number}: disorder: record {number}\n");
+                let is_told = how == Check::DiagnoseFirst;
+                return Err(Failure::Disorder(if is_told { said.into() } else { Vec::new() }));
+            }
+            report
+        }
+    };
+    // Removes the progress bar.
+    drop(choices);
+    stats::print(&report, resources.stats)
+}
