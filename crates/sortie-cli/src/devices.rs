@@ -39,6 +39,11 @@ pub fn list(measure: bool) -> Result<String, Error> {
     Ok(text)
 }
 
+/// Lets `--engine auto` choose a GPU. Returns whether there is one whose rates are known.
+pub fn may_be_chosen() -> bool {
+    sortie::enable_gpu() != sortie::Enabled::NotMeasured
+}
+
 /// Measures which share of the keys a GPU should get beside this many CPU threads, and describes the result.
 pub fn tune(engine: Engine, threads: Option<NonZeroUsize>) -> Result<String, Failure> {
     let (Engine::Hybrid(ordinal) | Engine::Cuda(ordinal)) = engine else {

@@ -4,6 +4,7 @@ use sortie::Engine;
 use sortie::plan::Plan;
 
 use crate::cli::MemorySize;
+use crate::devices;
 use crate::failure::Failure;
 
 /// Prints the plan for the input that `input` describes.
@@ -27,5 +28,5 @@ pub fn unknown_size() -> Failure {
 /// Lets `--engine auto` choose a GPU, and returns whether it may: a GPU with known rates exists, and `-S` is not given.
 /// The CUDA driver does not respect `-S`.
 pub fn may_take_gpu(engine: Engine, limit: Option<MemorySize>) -> bool {
-    engine == Engine::Auto && limit.is_none() && sortie::enable_gpu() != sortie::Enabled::NotMeasured
+    engine == Engine::Auto && limit.is_none() && devices::may_be_chosen()
 }

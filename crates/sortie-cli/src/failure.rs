@@ -30,6 +30,7 @@ pub enum Failure {
     Files(Error),
 
     /// A GPU failed, or cannot be used.
+    #[cfg(feature = "gpu")]
     #[error(transparent)]
     Device(#[from] sortie_device::Error),
 }

@@ -1,13 +1,15 @@
 //! `sortie`: sorts lines of text as GNU sort does in the C locale, raw and `.npy` arrays, FASTA and FASTQ records,
 //! and the peaks of mass spectra. It also indexes documents.
 
-// What only `sortie index` uses is not worth a condition each. The gate checks a build with it.
+// What only GPUs and `sortie index` use is not worth a condition each. The gate checks a build with both.
 #![cfg_attr(not(feature = "index"), allow(dead_code, unused_imports))]
 
 mod allocator;
 mod arrays;
 mod cli;
+#[cfg(feature = "gpu")]
 mod devices;
+#[cfg(feature = "gpu")]
 mod doctor;
 mod explain;
 mod failure;
@@ -18,6 +20,8 @@ mod inputs;
 mod layout;
 mod man;
 mod memory;
+#[cfg(not(feature = "gpu"))]
+mod no_gpus;
 mod progress;
 mod records;
 mod sort;
@@ -35,6 +39,8 @@ use sortie_files::{Output, quote};
 
 use cli::{Command, Job, OtherCommand};
 use failure::Failure;
+#[cfg(not(feature = "gpu"))]
+use no_gpus::{devices, doctor};
 use streams::StandardError;
 
 // Links the unwinder statically if `build.rs` has found it. Loading libgcc_s.so takes a tenth of the time of a small

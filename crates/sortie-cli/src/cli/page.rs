@@ -8,8 +8,10 @@ use clap::{Arg, ArgAction, Command, ValueHint};
 
 use super::flag::{Arguments, Domain, Effect, Flag};
 
-/// The version of the program. One that is linked statically cannot load the libraries of CUDA.
-pub const VERSION: &str = if cfg!(target_feature = "crt-static") {
+/// The version of the program, and whether it lacks GPUs. One that is linked statically cannot load the libraries of CUDA.
+pub const VERSION: &str = if cfg!(not(feature = "gpu")) {
+    concat!(env!("CARGO_PKG_VERSION"), " (built without GPUs)")
+} else if cfg!(target_feature = "crt-static") {
     concat!(env!("CARGO_PKG_VERSION"), " (linked statically: without GPUs)")
 } else {
     env!("CARGO_PKG_VERSION")

@@ -29,6 +29,25 @@ fn a_build_without_an_index_says_how_to_get_one() {
     }
 }
 
+/// What a build without GPUs says instead. The gate tests one with GPUs.
+#[cfg(not(feature = "gpu"))]
+#[test]
+fn a_build_without_gpus_says_how_to_get_them() {
+    let run =
+        |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_sortie")).args(arguments).output().unwrap();
+    let listed = run(&["devices"]);
+    assert!(listed.status.success() && String::from_utf8_lossy(&listed.stdout).contains("--features gpu"));
+    for arguments in [
+        &["doctor"][..],
+        &["tune", "--engine", "hybrid"],
+        &["sort", "--type", "u8", "--engine", "cuda", "/dev/null"],
+    ] {
+        let done = run(arguments);
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert!(said.contains("GPU") && said.contains("gpu") && done.status.code() == Some(2), "{said}");
+    }
+}
+
 /// Once, the program was linked to a fixed address.
 #[test]
 fn the_program_is_position_independent() {
