@@ -28,8 +28,8 @@
 //!
 //! # What always holds
 //!
-//! - *Order.* Sorts are stable, except where [`Items::sort`] of the caller is not. The result does not depend on the memory, the
-//!   threads or the folders.
+//! - *Order.* Sorts are stable, except where [`Items::sort`] of the caller is not, and where [`formats::text`] compares all bytes of lines
+//!   with equal keys, as GNU sort does. The result does not depend on the memory, the threads or the folders.
 //! - *Result.* An output appears complete, by a rename, or not at all: [`Output`]. An output may be one of the inputs. A process that is
 //!   killed leaves no temporary files, if the file system has files without a name.
 //! - *Memory.* All sizes are in bytes. A limit ([`memory::budget`]) is for the whole process; a single item that is larger than its share

@@ -94,7 +94,7 @@ impl Output {
         Output { writing: ("write", name.to_owned()), name: name.to_owned(), place, packer: None }
     }
 
-    /// Writes `text`, compressed if that was asked for. Compressing a large `text` needs the global thread pool.
+    /// Writes `text`, compressed if that was asked for. Compressing a large `text` needs a thread pool.
     pub fn write(&mut self, text: &[u8]) -> Result<(), Error> {
         let mut write = |bytes: &[u8]| self.place.write(bytes, &self.writing);
         match &mut self.packer {

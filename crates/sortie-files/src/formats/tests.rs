@@ -7,8 +7,9 @@ use std::process::Command;
 
 use sortie::Report;
 
+use super::sequences::{Format, SequenceKey, SequenceOrder, check_sequences, sort_sequences};
 use super::text::{TextOrder, check_text, merge_text, sort_text};
-use super::{Choices, Layout, Lines, Prefixed, sort_layout, sort_records};
+use super::{Choices, Layout, Lines, Prefixed, check_layout, sort_layout, sort_records};
 use crate::{Error, Input, Temporary};
 
 /// What `sort` writes for inputs with these bytes.
@@ -199,4 +200,93 @@ fn keys_whose_options_exclude_each_other_are_refused() {
     let order = TextOrder { keys: vec!["1nM".parse().unwrap()], ..TextOrder::default() };
     let refused = sort_text(&order, Vec::new(), None, &Choices::default()).unwrap_err();
     assert_eq!(refused.to_string(), "options '-Mn' are incompatible");
+}
+
+#[test]
+fn sequences_are_sorted_whatever_fits_in_memory() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut records: Vec<(String, String)> = (0..30_000)
+        .map(|i| {
+            (
+                format!("{i}"),
+                (0..random.usize(1..9)).map(|_| char::from(b"ACGT"[random.usize(..4)])).collect(),
+            )
+        })
+        .collect();
+    let fasta = |records: &[(String, String)]| {
+        records.iter().map(|(name, letters)| format!(">{name} x\n{letters}\n")).collect::<String>()
+    };
+    let text = fasta(&records);
+    for by in [SequenceKey::Length, SequenceKey::Name, SequenceKey::Sequence] {
+        let key = |record: &(String, String)| match by {
+            SequenceKey::Sequence => record.1.clone(),
+            SequenceKey::Name => record.0.clone(),
+            SequenceKey::Length => record.1.len().to_string(),
+        };
+        let order = SequenceOrder::new(Format::Fasta, by);
+        // Stable: the records of the first order stay in their order where keys of the second are equal.
+        records.sort_by_key(|record| record.0.parse::<u32>().unwrap());
+        records.sort_by_key(key);
+        let mut distinct = records.clone();
+        distinct.dedup_by_key(|record| key(record));
+        for memory in [None, Some(64 << 10), Some(3 << 20)] {
+            for (unique, expected) in [(false, &records), (true, &distinct)] {
+                let choices = Choices { memory, unique, ..Choices::default() };
+                let sorted = written(&[text.as_bytes()], &choices, |inputs, output, choices| {
+                    sort_sequences(&order, inputs, output, choices)
+                });
+                assert!(sorted.unwrap() == fasta(expected).into_bytes(), "{by:?}, {memory:?}, {unique}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_record_out_of_order_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records");
+    fs::write(&path, ">a\nAC\nGT\n>b\nAC\n>c\nAC\n").unwrap();
+    let check = |by, unique| {
+        let order = SequenceOrder { unique, ..SequenceOrder::new(Format::Fasta, by) };
+        let found = check_sequences(&order, Input::named(&path), None).unwrap();
+        found.map(|found| (found.line, found.name))
+    };
+    assert_eq!(check(SequenceKey::Name, true), None);
+    assert_eq!(check(SequenceKey::Length, false), Some((4, b"b".to_vec())));
+    fs::write(&path, ">a\nAC\n>b\nAC\n").unwrap();
+    assert_eq!(check(SequenceKey::Sequence, false), None);
+    assert_eq!(check(SequenceKey::Sequence, true), Some((3, b"b".to_vec())));
+
+    fs::write(&path, prefixed(&[b"a".to_vec(), b"b".to_vec(), b"b".to_vec()])).unwrap();
+    let layout: &dyn Layout = &Prefixed;
+    let check = |choices| check_layout(layout, Input::named(&path), &choices).unwrap().0;
+    assert_eq!(check(Choices::default()), None);
+    assert_eq!(check(Choices { unique: true, ..Choices::default() }), Some(3));
+    assert_eq!(check(Choices { descending: true, ..Choices::default() }), Some(2));
+}
+
+#[test]
+fn a_record_that_is_too_long_says_which_limit_to_allow() {
+    let long = format!(">a\n{}\n", "A".repeat(1 << 20));
+    let order = SequenceOrder::new(Format::Fasta, SequenceKey::Sequence);
+    let mut limit = 64 << 10;
+    let mut refusals = 0;
+    loop {
+        let choices = Choices { memory: Some(limit), ..Choices::default() };
+        let sorted = written(&[long.as_bytes()], &choices, |inputs, output, choices| {
+            sort_sequences(&order, inputs, output, choices)
+        });
+        let refused = match sorted {
+            Ok(sorted) => break assert!(refusals > 0 && sorted == long.as_bytes()),
+            Err(refused) => refused.to_string(),
+        };
+        assert!(refused.contains(":1: this record needs at least "), "{refused}");
+        assert!(refused.contains(" but the memory limit leaves "), "{refused}");
+        let (_, advice) = refused.split_once("; allow ").unwrap();
+        let (size, rest) = advice.split_once(' ').unwrap();
+        assert_eq!(rest, "MiB or more, about 14 times the longest record");
+        let advised = size.parse::<u64>().unwrap() << 20;
+        assert!(advised > limit && advised < 64 << 20, "{refused}");
+        (limit, refusals) = (advised, refusals + 1);
+    }
 }

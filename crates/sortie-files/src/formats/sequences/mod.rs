@@ -3,18 +3,19 @@
 //! Records are read into one text and stay there. The library sorts references to them, by keys that are in that text too if
 //! possible, and the records are written from the text. Input that does not fit in memory goes through sorted runs on disk.
 //!
-//! ```no_run
-//! use std::path::Path;
-//!
+//! ```
 //! use sortie_files::Input;
 //! use sortie_files::formats::Choices;
 //! use sortie_files::formats::sequences::{Format, SequenceKey, SequenceOrder, sort_sequences};
 //!
+//! # let folder = tempfile::tempdir()?;
+//! # let [reads, distinct] = ["reads.fq", "distinct.fq"].map(|name| folder.path().join(name));
+//! std::fs::write(&reads, "@a\nGT\n+\nII\n@b\nAC\n+\nII\n@c\nGT\n+\nII\n")?;
 //! // One read of each sequence, in the order of the sequences.
 //! let order = SequenceOrder { unique: true, ..SequenceOrder::new(Format::Fastq, SequenceKey::Sequence) };
-//! let inputs = vec![Input::named(Path::new("reads.fq.gz"))];
-//! sort_sequences(&order, inputs, Some(Path::new("distinct.fq.gz")), &Choices::default())?;
-//! # Ok::<(), sortie_files::Error>(())
+//! sort_sequences(&order, vec![Input::named(&reads)], Some(&distinct), &Choices::default())?;
+//! assert_eq!(std::fs::read_to_string(&distinct)?, "@b\nAC\n+\nII\n@a\nGT\n+\nII\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod check;

@@ -1,20 +1,21 @@
 //! Lines of text in the order of GNU sort in the C locale.
 //!
-//! ```no_run
-//! use std::path::Path;
-//!
+//! ```
 //! use sortie_files::Input;
 //! use sortie_files::formats::Choices;
 //! use sortie_files::formats::text::{TextOrder, sort_text};
 //!
+//! # let folder = tempfile::tempdir()?;
+//! # let [sales, sorted] = ["sales.csv", "sorted.csv"].map(|name| folder.path().join(name));
+//! std::fs::write(&sales, "apples,red,9\npears,green,10\nplums,blue,10\n")?;
 //! // As `sort -t, -k3,3nr -k1,1`: by the third column, greatest number first, then by the first column.
 //! let order = TextOrder {
 //!     keys: vec!["3,3nr".parse()?, "1,1".parse()?],
 //!     separator: Some(b','),
 //!     ..TextOrder::default()
 //! };
-//! let inputs = vec![Input::named(Path::new("sales.csv.gz"))];
-//! sort_text(&order, inputs, Some(Path::new("sorted.csv.zst")), &Choices::default())?;
+//! sort_text(&order, vec![Input::named(&sales)], Some(&sorted), &Choices::default())?;
+//! assert_eq!(std::fs::read_to_string(&sorted)?, "pears,green,10\nplums,blue,10\napples,red,9\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
