@@ -3,6 +3,7 @@
 mod arrays;
 mod binary;
 mod compression;
+#[cfg(feature = "gpu")]
 mod devices;
 mod explain;
 mod external;

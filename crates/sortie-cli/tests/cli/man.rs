@@ -24,8 +24,10 @@ fn options(command: &[&str]) -> Vec<String> {
 /// Options are read in order: everything after an option that prints a page is ignored.
 #[test]
 fn every_command_that_sorts_tells_its_version() {
+    let of_program = print(&["--version"]);
+    assert!(of_program.starts_with(concat!("sortie ", env!("CARGO_PKG_VERSION"))), "{of_program}");
     for command in ["sort", "segments", "spectra"] {
-        let version = format!("sortie-{command} {}\n", env!("CARGO_PKG_VERSION"));
+        let version = of_program.replacen("sortie", &format!("sortie-{command}"), 1);
         assert_eq!(print(&[command, "--version"]), version);
         assert_eq!(print(&[command, "--version", "-k", "bad", "--frob"]), version);
     }
@@ -45,8 +47,7 @@ fn every_command_has_a_page_with_all_its_options() {
         let page = print(&[&["man"], &command[..]].concat());
         assert_eq!(page, fs::read_to_string(folder.path().join(file)).unwrap(), "{file}");
         assert_eq!(page.matches("\n.TH ").count(), 1, "{file}");
-        let version = print(&["--version"]);
-        assert!(page.contains(&format!("\"{}\"", version.trim())), "{file}");
+        assert!(page.contains(concat!("\"sortie ", env!("CARGO_PKG_VERSION"))), "{file}");
         let options = options(&command);
         assert!(!options.is_empty(), "{file}");
         for option in options {
