@@ -60,11 +60,11 @@ fn sort_mixed<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
     {
         return sort_runs(keys, &runs, transform);
     }
-    if const { B::WIDTH >= u32::BITS } {
+    if const { B::WIDTH >= u16::BITS } {
         vector::compiled_for!(isa, || transform.encode_slice(keys));
         vector::sort(keys, isa);
         vector::compiled_for!(isa, || transform.decode_slice(keys));
-    } else if const { B::WIDTH == u8::BITS } && keys.len() >= COUNTED_FROM {
+    } else if keys.len() >= COUNTED_FROM {
         counting::sort(keys, transform);
     } else {
         sort_widened(keys, transform);
@@ -83,11 +83,11 @@ fn sort_runs<B: CpuSorts>(keys: &mut [B], runs: &[Run; 2], transform: Transform<
     runs::merge_in_place(keys, runs, transform, &mut room::<B>());
 }
 
-/// Sorts keys narrower than 32 bits by their codes, widened to 32 bits, for which there is a vector sort.
+/// Sorts 8-bit keys by their codes, widened to 16 bits, for which there is a vector sort.
 fn sort_widened<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     let (isa, mut words) = (Isa::detect(), room());
     let words = vector::compiled_for!(isa, || {
-        fill(&mut words, keys.iter().map(|&key| transform.encode(key).low() as u32))
+        fill(&mut words, keys.iter().map(|&key| transform.encode(key).low() as u16))
     });
     vector::sort(words, isa);
     vector::compiled_for!(isa, || {

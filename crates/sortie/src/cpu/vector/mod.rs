@@ -1,7 +1,13 @@
-//! A vectorised quicksort of unsigned codes of 32 and 64 bits, for the instructions of the machine.
+//! A vectorised quicksort of unsigned codes of 16, 32 and 64 bits, for the instructions of the machine.
 //!
-//! There is one generic quicksort and one generic network, instantiated for each instruction set. Unsafe code: the
-//! instances run only after their instructions were detected, and every pointer stays within the slice.
+//! There is one generic quicksort and one generic network over the trait [`Vector`], instantiated for each instruction set and
+//! width. To add an instruction set:
+//!
+//! 1. write a file like `avx2.rs`: a register type for each width that implements [`Vector`], and for each of them the functions that
+//!    the macro `dispatch` calls, compiled for the instructions;
+//! 2. add a variant to [`Isa`], its detection in `Isa::best`, its name in `limit`, and its arms where the compiler asks for them.
+//!
+//! Unsafe code: the instances run only after their instructions were detected, and every pointer stays within the slice.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -66,6 +72,25 @@ impl Isa {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => Some(1),
         }
+    }
+
+    /// The instructions of this set that sort lanes of this width. Some machines have registers of 512 bits, but not all
+    /// instructions for their 16-bit lanes.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    fn of_lanes(self, width: u32) -> Isa {
+        if self != Isa::Avx512 || width != u16::BITS {
+            self
+        } else if detected!("avx512bw", "avx512vbmi2") {
+            Isa::Avx512
+        } else {
+            Isa::Avx2
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn of_lanes(self, _width: u32) -> Isa {
+        self
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -155,34 +180,23 @@ pub(crate) unsafe fn compiled_for_avx512<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Calls the 32-bit or 64-bit instance of a function on a slice of codes, or the portable one.
+/// Calls the instance of a function for codes of this width, or the portable one.
 macro_rules! dispatch {
-    ($codes:ident, $isa:ident, $vector_32:ident, $vector_64:ident, ($($argument:ident),*), $portable:expr) => {
-        match $isa {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 | Isa::Avx512 if B::WIDTH == 32 => {
-                // SAFETY: B is u32, the only `Bits` of that width.
-                let codes = unsafe { std::slice::from_raw_parts_mut($codes.as_mut_ptr().cast::<u32>(), $codes.len()) };
-                // SAFETY: the instructions were detected on this machine.
-                unsafe {
-                    match $isa {
-                        Isa::Avx512 => avx512::$vector_32(codes, $($argument.low() as u32),*),
-                        _ => avx2::$vector_32(codes, $($argument.low() as u32),*),
+    ($codes:ident, $isa:ident, $portable:expr, $($lane:ty: $vector:ident($($argument:ident),*)),*) => {
+        match $isa.of_lanes(B::WIDTH) {
+            $(
+                #[cfg(target_arch = "x86_64")]
+                isa @ (Isa::Avx2 | Isa::Avx512) if B::WIDTH == <$lane>::BITS => {
+                    // SAFETY: `$lane` is the only `Bits` of that width; the instructions were detected on this machine.
+                    unsafe {
+                        let codes = std::slice::from_raw_parts_mut($codes.as_mut_ptr().cast::<$lane>(), $codes.len());
+                        match isa {
+                            Isa::Avx512 => avx512::$vector(codes, $($argument.low() as $lane),*),
+                            _ => avx2::$vector(codes, $($argument.low() as $lane),*),
+                        }
                     }
                 }
-            }
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 | Isa::Avx512 if B::WIDTH == 64 => {
-                // SAFETY: B is u64, the only `Bits` of that width.
-                let codes = unsafe { std::slice::from_raw_parts_mut($codes.as_mut_ptr().cast::<u64>(), $codes.len()) };
-                // SAFETY: the instructions were detected on this machine.
-                unsafe {
-                    match $isa {
-                        Isa::Avx512 => avx512::$vector_64(codes, $($argument.low()),*),
-                        _ => avx2::$vector_64(codes, $($argument.low()),*),
-                    }
-                }
-            }
+            )*
             _ => $portable,
         }
     };
@@ -191,12 +205,13 @@ macro_rules! dispatch {
 /// Sorts codes in place; O(n log n), no scratch memory beyond the stack. Uses std's sort if there are no vectors for
 /// the codes.
 pub(crate) fn sort<B: Bits>(codes: &mut [B], isa: Isa) {
-    dispatch!(codes, isa, sort_u32, sort_u64, (), codes.sort_unstable());
+    dispatch!(codes, isa, codes.sort_unstable(), u16: sort_u16(), u32: sort_u32(), u64: sort_u64());
 }
 
 /// Moves the codes less than `pivot` to the front, in any order, and returns their number.
 pub(crate) fn partition<B: Bits>(codes: &mut [B], pivot: B, isa: Isa) -> usize {
-    dispatch!(codes, isa, partition_u32, partition_u64, (pivot), partition_portable(codes, pivot))
+    dispatch!(codes, isa, partition_portable(codes, pivot),
+        u16: partition_u16(pivot), u32: partition_u32(pivot), u64: partition_u64(pivot))
 }
 
 /// Copies the codes less than `pivot` to one slice and the others to another, in order. Returns the number of the
@@ -263,17 +278,17 @@ unsafe trait Vector: Copy {
     unsafe fn splat(lane: Self::Lane) -> Self;
     unsafe fn load(from: *const Self::Lane) -> Self;
     unsafe fn store(self, to: *mut Self::Lane);
-    /// Loads the first `count` lanes from memory; the others are those of `rest`.
+    /// Loads the first `count` lanes from memory, at least one; the others are those of `rest`.
     unsafe fn load_first(from: *const Self::Lane, count: usize, rest: Self) -> Self;
     /// Stores only the first `count` lanes.
     unsafe fn store_first(self, to: *mut Self::Lane, count: usize);
     /// The lesser and the greater of each two lanes.
     unsafe fn order(self, other: Self) -> (Self, Self);
-    /// Minimum with `other`, but maximum in the lanes whose bit is set in `HIGH`.
-    unsafe fn min_max<const HIGH: u32>(self, other: Self) -> Self;
-    /// Exchanges lane i with i ^ D, for D = 1, 2, 4, 8 below LANES.
+    /// Minimum with `other`, but maximum in the lanes whose number has bit D, for D = 1, 2, 4, 8, 16 below LANES.
+    unsafe fn min_max<const D: usize>(self, other: Self) -> Self;
+    /// Exchanges lane i with i ^ D, for D = 1, 2, 4, 8, 16 below LANES.
     unsafe fn exchange<const D: usize>(self) -> Self;
-    /// Reverses lanes within groups of G = 2, 4, 8, 16 up to LANES.
+    /// Reverses lanes within groups of G = 2, 4, 8, 16, 32 up to LANES.
     unsafe fn reverse<const G: usize>(self) -> Self;
     /// Interleaves the lanes of both: the first and the second half of the result.
     unsafe fn zip(self, other: Self) -> (Self, Self);
@@ -315,6 +330,62 @@ const fn split_table<const MASKS: usize>(lanes: u32) -> [u64; MASKS] {
 mod tests {
     use std::collections::BTreeSet;
 
+    use super::*;
+
+    /// Sorts and partitions codes in the middle of a slice, and checks that nothing else is written.
+    fn check<B: Bits>(codes: &[B], isa: Isa, what: &str) {
+        const AROUND: usize = 70;
+        let n = codes.len();
+        let guards = [B::from_low(0x5A), B::MAX];
+        let mut slice: Vec<B> = guards.into_iter().cycle().take(n + 2 * AROUND).collect();
+        let around = slice.clone();
+        let mut expected = codes.to_vec();
+        expected.sort_unstable();
+        slice[AROUND..][..n].copy_from_slice(codes);
+        sort(&mut slice[AROUND..][..n], isa);
+        assert!(slice[AROUND..][..n] == expected, "{n} codes of {} bits, {what}, {isa:?}", B::WIDTH);
+        if n > 0 {
+            slice[AROUND..][..n].copy_from_slice(codes);
+            let pivot = codes[n / 2];
+            let less = partition(&mut slice[AROUND..][..n], pivot, isa);
+            let (low, high) = slice[AROUND..][..n].split_at(less);
+            assert!(low.iter().all(|&code| code < pivot) && high.iter().all(|&code| code >= pivot));
+            slice[AROUND..][..n].sort_unstable();
+            assert!(slice[AROUND..][..n] == expected, "a partition is a permutation");
+        }
+        assert!(slice[..AROUND] == around[..AROUND] && slice[AROUND + n..] == around[AROUND + n..]);
+    }
+
+    fn check_width<B: Bits>() {
+        let mut rng = fastrand::Rng::with_seed(1);
+        let all = [Isa::Portable, Isa::Avx2, Isa::Avx512];
+        let lengths = (0..=300).chain((0..40).map(|i| 300 + i * 97)).chain([10_000, 50_001]);
+        for n in lengths {
+            let random: Vec<B> = (0..n).map(|_| B::from_low(rng.u64(..))).collect();
+            let mut sorted = random.clone();
+            sorted.sort_unstable();
+            let few: Vec<B> = (0..n).map(|_| random[rng.usize(..n.min(3))]).collect();
+            let least_and_greatest: Vec<B> =
+                (0..n).map(|_| if rng.bool() { B::ZERO } else { B::MAX }).collect();
+            let mut one = vec![B::MAX; n];
+            (0..n.div_ceil(500)).for_each(|_| one[rng.usize(..n)] = B::from_low(rng.u64(..)));
+            for &isa in all.iter().filter(|&&isa| isa <= Isa::detect()) {
+                check(&random, isa, "random");
+                check(&sorted, isa, "sorted");
+                check(&few, isa, "few values");
+                check(&least_and_greatest, isa, "two values");
+                check(&one, isa, "one value and others");
+            }
+        }
+    }
+
+    #[test]
+    fn every_number_of_codes_is_sorted() {
+        check_width::<u16>();
+        check_width::<u32>();
+        check_width::<u64>();
+    }
+
     /// The quoted words of a text.
     fn quoted(text: &str) -> BTreeSet<&str> {
         text.split('"').skip(1).step_by(2).flat_map(|list| list.split(',')).collect()
@@ -324,23 +395,27 @@ mod tests {
     #[test]
     fn every_feature_that_is_enabled_is_detected_first() {
         let own = include_str!("mod.rs");
-        let lists = || own.split("if detected!(").skip(1).filter_map(|rest| rest.split_once(") {"));
-        let detected = |isa: &str| {
-            lists()
-                .map(|list| quoted(list.0))
-                .find(|list| list.contains("avx512f") == (isa == "avx512f"))
-                .unwrap()
+        let detected = |feature: &str| {
+            let lists = own.split("if detected!(").skip(1).filter_map(|rest| rest.split_once(") {"));
+            lists.map(|list| quoted(list.0)).find(|list| list.contains(feature)).unwrap()
         };
+        let (avx512, of_16_bits) = (detected("avx512f"), detected("avx512bw"));
+        let avx2 = avx512.iter().filter(|feature| **feature != "avx512f").copied().collect();
+        assert_eq!(detected("avx2"), avx512);
         let enabled = [own, include_str!("avx2.rs"), include_str!("avx512.rs")]
             .into_iter()
             .flat_map(|text| text.lines().filter(|line| line.starts_with("#[target_feature")))
             .map(quoted);
         let mut functions = 0;
         for features in enabled {
-            let isa = if features.contains("avx512f") { "avx512f" } else { "avx2" };
-            assert!(features.is_subset(&detected(isa)), "{features:?}");
+            let detected = match features.contains("avx512f") {
+                _ if features.contains("avx512bw") => &avx512 | &of_16_bits,
+                true => avx512.clone(),
+                false => BTreeSet::clone(&avx2),
+            };
+            assert!(features.is_subset(&detected), "{features:?}");
             functions += 1;
         }
-        assert!(functions >= 14, "{functions}");
+        assert!(functions >= 18, "{functions}");
     }
 }

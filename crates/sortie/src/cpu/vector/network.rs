@@ -141,14 +141,12 @@ unsafe fn clean_block<V: Vector, const R: usize>(block: *mut V) {
     unsafe {
         let mut rows: [V; R] = read_block(block);
         for row in &mut rows {
-            if V::LANES >= 16 {
-                *row = row.min_max::<0xFF00>(row.exchange::<8>());
+            match V::LANES {
+                4 => *row = clean_lanes::<V, 4>(*row),
+                8 => *row = clean_lanes::<V, 8>(*row),
+                16 => *row = clean_lanes::<V, 16>(*row),
+                _ => *row = clean_lanes::<V, 32>(*row),
             }
-            if V::LANES >= 8 {
-                *row = row.min_max::<0xF0F0>(row.exchange::<4>());
-            }
-            *row = row.min_max::<0xCCCC>(row.exchange::<2>());
-            *row = row.min_max::<0xAAAA>(row.exchange::<1>());
         }
         half_clean_columns(&mut rows);
         write_block(rows, block);
@@ -178,7 +176,8 @@ unsafe fn mirror<V: Vector>(row: V) -> V {
         match V::LANES {
             4 => row.reverse::<4>(),
             8 => row.reverse::<8>(),
-            _ => row.reverse::<16>(),
+            16 => row.reverse::<16>(),
+            _ => row.reverse::<32>(),
         }
     }
 }
@@ -241,6 +240,9 @@ unsafe fn sort_rows<V: Vector, const R: usize>(rows: &mut [V; R]) {
         if V::LANES >= 16 {
             merge::<V, R, 16>(rows);
         }
+        if V::LANES >= 32 {
+            merge::<V, R, 32>(rows);
+        }
     }
 }
 
@@ -287,25 +289,44 @@ unsafe fn merge<V: Vector, const R: usize, const G: usize>(rows: &mut [V; R]) {
         for r in 0..R.div_ceil(2) {
             let (a, b) = (rows[r], rows[R - 1 - r]);
             (rows[r], rows[R - 1 - r]) = match G {
-                2 => (a.min_max::<0xAAAA>(b.reverse::<2>()), b.min_max::<0xAAAA>(a.reverse::<2>())),
-                4 => (a.min_max::<0xCCCC>(b.reverse::<4>()), b.min_max::<0xCCCC>(a.reverse::<4>())),
-                8 => (a.min_max::<0xF0F0>(b.reverse::<8>()), b.min_max::<0xF0F0>(a.reverse::<8>())),
-                _ => (a.min_max::<0xFF00>(b.reverse::<16>()), b.min_max::<0xFF00>(a.reverse::<16>())),
+                2 => (a.min_max::<1>(b.reverse::<2>()), b.min_max::<1>(a.reverse::<2>())),
+                4 => (a.min_max::<2>(b.reverse::<4>()), b.min_max::<2>(a.reverse::<4>())),
+                8 => (a.min_max::<4>(b.reverse::<8>()), b.min_max::<4>(a.reverse::<8>())),
+                16 => (a.min_max::<8>(b.reverse::<16>()), b.min_max::<8>(a.reverse::<16>())),
+                _ => (a.min_max::<16>(b.reverse::<32>()), b.min_max::<16>(a.reverse::<32>())),
             };
         }
-        // Compares columns 4, 2 and 1 apart.
         for row in rows.iter_mut() {
-            if G >= 16 {
-                *row = row.min_max::<0xF0F0>(row.exchange::<4>());
-            }
-            if G >= 8 {
-                *row = row.min_max::<0xCCCC>(row.exchange::<2>());
-            }
-            if G >= 4 {
-                *row = row.min_max::<0xAAAA>(row.exchange::<1>());
-            }
+            *row = match G {
+                2 => *row,
+                4 => clean_lanes::<V, 2>(*row),
+                8 => clean_lanes::<V, 4>(*row),
+                16 => clean_lanes::<V, 8>(*row),
+                _ => clean_lanes::<V, 16>(*row),
+            };
         }
         half_clean_columns(rows);
+    }
+}
+
+/// Sorts bitonic groups of G lanes: compares lanes G / 2, ..., 2 and 1 apart.
+#[inline(always)]
+unsafe fn clean_lanes<V: Vector, const G: usize>(mut row: V) -> V {
+    // SAFETY: the machine supports the instructions of `V`.
+    unsafe {
+        if G >= 32 {
+            row = row.min_max::<16>(row.exchange::<16>());
+        }
+        if G >= 16 {
+            row = row.min_max::<8>(row.exchange::<8>());
+        }
+        if G >= 8 {
+            row = row.min_max::<4>(row.exchange::<4>());
+        }
+        if G >= 4 {
+            row = row.min_max::<2>(row.exchange::<2>());
+        }
+        row.min_max::<1>(row.exchange::<1>())
     }
 }
 

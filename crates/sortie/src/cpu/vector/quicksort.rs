@@ -15,6 +15,9 @@ use crate::key::Bits;
 /// The registers that the partition reads at a time.
 const UNROLL: usize = 8;
 
+/// The largest number of lanes in a register.
+const MOST_LANES: usize = 32;
+
 /// A range that still has to be sorted.
 #[derive(Clone, Copy)]
 struct Range<L> {
@@ -85,7 +88,7 @@ pub(super) unsafe fn sort<V: Vector>(keys: &mut [V::Lane]) {
 /// some of the keys, so no input is bad just because of its length.
 #[inline(always)]
 unsafe fn median_of_sample<V: Vector>(keys: &[V::Lane]) -> V::Lane {
-    let mut sample = [V::Lane::ZERO; 64];
+    let mut sample = [V::Lane::ZERO; 4 * MOST_LANES];
     let n = 4 * V::LANES;
     let seeding = [keys[0], keys[keys.len() / 2], keys[keys.len() - 1]];
     let mut state = seeding.iter().fold(keys.len() as u64, |state, key| {
@@ -168,7 +171,7 @@ unsafe fn partition<V: Vector>(keys: &mut [V::Lane], pivot: V::Lane) -> usize {
     unsafe {
         let pivot_lanes = V::splat(pivot);
         let rest = (n - 2 * step) % step;
-        let mut aside = MaybeUninit::<[V::Lane; 128]>::uninit();
+        let mut aside = MaybeUninit::<[V::Lane; UNROLL * MOST_LANES]>::uninit();
         let aside = aside.as_mut_ptr().cast::<V::Lane>();
         std::ptr::copy_nonoverlapping(at, aside, rest);
         let mut ends = [V::splat(V::Lane::ZERO); 2 * UNROLL];
