@@ -2,7 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::{SPLIT_8, Vector, quicksort};
+use super::{SPLIT_8, Vector, network, quicksort};
+use crate::key::Transform;
 
 /// # Safety
 /// The machine supports the instructions that are enabled here.
@@ -26,6 +27,30 @@ pub(super) unsafe fn sort_u32(codes: &mut [u32]) {
 pub(super) unsafe fn sort_u64(codes: &mut [u64]) {
     // SAFETY: this function is compiled for these instructions.
     unsafe { quicksort::sort::<U64x4>(codes) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn sort_small_u16(keys: &mut [u16], transform: &Transform<u16>) {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { network::sort_small::<U16x16>(keys, transform) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn sort_small_u32(keys: &mut [u32], transform: &Transform<u32>) {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { network::sort_small::<U32x8>(keys, transform) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn sort_small_u64(keys: &mut [u64], transform: &Transform<u64>) {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { network::sort_small::<U64x4>(keys, transform) }
 }
 
 /// # Safety
@@ -216,6 +241,21 @@ unsafe impl Vector for U16x16 {
         }
     }
     #[inline(always)]
+    unsafe fn xor(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_sub_epi16(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sign_mask(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_srai_epi16::<15>(self.0)) }
+    }
+    #[inline(always)]
     unsafe fn less(self, pivot: Self) -> u32 {
         // SAFETY: see above.
         unsafe {
@@ -349,6 +389,21 @@ unsafe impl Vector for U32x8 {
         }
     }
     #[inline(always)]
+    unsafe fn xor(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_sub_epi32(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sign_mask(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_srai_epi32::<31>(self.0)) }
+    }
+    #[inline(always)]
     unsafe fn less(self, pivot: Self) -> u32 {
         // SAFETY: see above.
         unsafe {
@@ -455,6 +510,21 @@ unsafe impl Vector for U64x4 {
             let (a, b) = (_mm256_unpacklo_epi64(self.0, other.0), _mm256_unpackhi_epi64(self.0, other.0));
             (Self(_mm256_permute2x128_si256::<0x20>(a, b)), Self(_mm256_permute2x128_si256::<0x31>(a, b)))
         }
+    }
+    #[inline(always)]
+    unsafe fn xor(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_sub_epi64(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sign_mask(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_cmpgt_epi64(_mm256_setzero_si256(), self.0)) }
     }
     #[inline(always)]
     unsafe fn less(self, pivot: Self) -> u32 {

@@ -3,7 +3,8 @@
 use std::arch::asm;
 use std::arch::x86_64::*;
 
-use super::{SPLIT_8, Vector, quicksort};
+use super::{SPLIT_8, Vector, network, quicksort};
+use crate::key::Transform;
 
 /// # Safety
 /// The machine supports the instructions that are enabled here.
@@ -27,6 +28,30 @@ pub(super) unsafe fn sort_u32(codes: &mut [u32]) {
 pub(super) unsafe fn sort_u64(codes: &mut [u64]) {
     // SAFETY: this function is compiled for these instructions.
     unsafe { quicksort::sort::<U64x8>(codes) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn sort_small_u16(keys: &mut [u16], transform: &Transform<u16>) {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { network::sort_small::<U16x32>(keys, transform) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+#[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn sort_small_u32(keys: &mut [u32], transform: &Transform<u32>) {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { network::sort_small::<U32x16>(keys, transform) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+#[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn sort_small_u64(keys: &mut [u64], transform: &Transform<u64>) {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { network::sort_small::<U64x8>(keys, transform) }
 }
 
 /// # Safety
@@ -205,6 +230,21 @@ unsafe impl Vector for U16x32 {
         }
     }
     #[inline(always)]
+    unsafe fn xor(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_xor_si512(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_sub_epi16(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sign_mask(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_srai_epi16::<15>(self.0)) }
+    }
+    #[inline(always)]
     unsafe fn less(self, pivot: Self) -> u32 {
         // SAFETY: see above.
         unsafe { _mm512_cmplt_epu16_mask(self.0, pivot.0) }
@@ -319,6 +359,21 @@ unsafe impl Vector for U32x16 {
         }
     }
     #[inline(always)]
+    unsafe fn xor(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_xor_si512(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_sub_epi32(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sign_mask(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_srai_epi32::<31>(self.0)) }
+    }
+    #[inline(always)]
     unsafe fn less(self, pivot: Self) -> u32 {
         // SAFETY: see above.
         unsafe { u32::from(_mm512_cmplt_epu32_mask(self.0, pivot.0)) }
@@ -424,6 +479,21 @@ unsafe impl Vector for U64x8 {
                 Self(_mm512_permutex2var_epi64(self.0, high, other.0)),
             )
         }
+    }
+    #[inline(always)]
+    unsafe fn xor(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_xor_si512(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_sub_epi64(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sign_mask(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_srai_epi64::<63>(self.0)) }
     }
     #[inline(always)]
     unsafe fn less(self, pivot: Self) -> u32 {

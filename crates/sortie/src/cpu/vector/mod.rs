@@ -23,7 +23,8 @@ use std::ffi::{OsStr, OsString};
 use std::sync::OnceLock;
 
 use crate::Error;
-use crate::key::Bits;
+use crate::cpu::insert::insert;
+use crate::key::{Bits, Transform};
 
 /// Whether this machine has all of these features. They must be those that functions of that name are compiled for,
 /// because a hypervisor can hide any one of them.
@@ -182,7 +183,7 @@ pub(crate) unsafe fn compiled_for_avx512<R>(work: impl FnOnce() -> R) -> R {
 
 /// Calls the instance of a function for codes of this width, or the portable one.
 macro_rules! dispatch {
-    ($codes:ident, $isa:ident, $portable:expr, $($lane:ty: $vector:ident($($argument:ident),*)),*) => {
+    ($codes:ident, $isa:ident, $portable:expr, $($lane:ty: $vector:ident($($argument:expr),*)),*) => {
         match $isa.of_lanes(B::WIDTH) {
             $(
                 #[cfg(target_arch = "x86_64")]
@@ -191,8 +192,8 @@ macro_rules! dispatch {
                     unsafe {
                         let codes = std::slice::from_raw_parts_mut($codes.as_mut_ptr().cast::<$lane>(), $codes.len());
                         match isa {
-                            Isa::Avx512 => avx512::$vector(codes, $($argument.low() as $lane),*),
-                            _ => avx2::$vector(codes, $($argument.low() as $lane),*),
+                            Isa::Avx512 => avx512::$vector(codes, $($argument),*),
+                            _ => avx2::$vector(codes, $($argument),*),
                         }
                     }
                 }
@@ -208,10 +209,46 @@ pub(crate) fn sort<B: Bits>(codes: &mut [B], isa: Isa) {
     dispatch!(codes, isa, codes.sort_unstable(), u16: sort_u16(), u32: sort_u32(), u64: sort_u64());
 }
 
+/// The number of keys up to which [`sort_small`] sorts them.
+pub(crate) const SMALL: usize = 16;
+
+/// Whether [`sort_small`] sorts keys with these codes: integers, and floats in the plain order.
+pub(crate) fn is_small_sorted<B: Bits>(transform: &Transform<B>) -> bool {
+    transform.is_integer() || transform.is_plain_float()
+}
+
+/// Sorts up to [`SMALL`] keys in registers, see [`is_small_sorted`]. Codes in memory would be read again before they are all written, which takes as long as such a
+/// sort.
+pub(crate) fn sort_small<B: Bits>(keys: &mut [B], transform: &Transform<B>, isa: Isa) {
+    assert!(keys.len() <= SMALL && is_small_sorted(transform));
+    dispatch!(
+        keys,
+        isa,
+        insert(keys, *transform),
+        u16: sort_small_u16(same_width(transform)),
+        u32: sort_small_u32(same_width(transform)),
+        u64: sort_small_u64(same_width(transform))
+    );
+}
+
+/// A transform of codes of the same type.
+#[cfg(target_arch = "x86_64")]
+fn same_width<B: Bits, L: Bits>(transform: &Transform<B>) -> &Transform<L> {
+    assert!(B::WIDTH == L::WIDTH);
+    // SAFETY: there is one type of `Bits` for each width.
+    unsafe { &*std::ptr::from_ref(transform).cast() }
+}
+
 /// Moves the codes less than `pivot` to the front, in any order, and returns their number.
 pub(crate) fn partition<B: Bits>(codes: &mut [B], pivot: B, isa: Isa) -> usize {
-    dispatch!(codes, isa, partition_portable(codes, pivot),
-        u16: partition_u16(pivot), u32: partition_u32(pivot), u64: partition_u64(pivot))
+    dispatch!(
+        codes,
+        isa,
+        partition_portable(codes, pivot),
+        u16: partition_u16(pivot.low() as u16),
+        u32: partition_u32(pivot.low() as u32),
+        u64: partition_u64(pivot.low())
+    )
 }
 
 /// Copies the codes less than `pivot` to one slice and the others to another, in order. Returns the number of the
@@ -264,6 +301,10 @@ fn partition_portable<B: Bits>(codes: &mut [B], pivot: B) -> usize {
     left
 }
 
+/// The largest number of lanes in a register.
+#[cfg(target_arch = "x86_64")]
+const MOST_LANES: usize = 32;
+
 /// A register of unsigned lanes, and the few instructions of which the network and the partition consist.
 ///
 /// # Safety
@@ -292,6 +333,11 @@ unsafe trait Vector: Copy {
     unsafe fn reverse<const G: usize>(self) -> Self;
     /// Interleaves the lanes of both: the first and the second half of the result.
     unsafe fn zip(self, other: Self) -> (Self, Self);
+    unsafe fn xor(self, other: Self) -> Self;
+    /// The differences of the lanes, which wrap around.
+    unsafe fn sub(self, other: Self) -> Self;
+    /// All ones in the lanes whose highest bit is set, else zero.
+    unsafe fn sign_mask(self) -> Self;
     /// A bit for each lane that is less than that of the pivot.
     unsafe fn less(self, pivot: Self) -> u32;
     /// Moves the lanes whose bits are set to the front, in order. The lanes after them are unspecified.
@@ -331,6 +377,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::Order;
+    use crate::key::Code;
 
     /// Sorts and partitions codes in the middle of a slice, and checks that nothing else is written.
     fn check<B: Bits>(codes: &[B], isa: Isa, what: &str) {
@@ -384,6 +432,47 @@ mod tests {
         check_width::<u16>();
         check_width::<u32>();
         check_width::<u64>();
+    }
+
+    /// Sorts few keys in the middle of a slice, and checks that nothing else is written.
+    fn check_small<B: Bits>(code: Code) {
+        let mut rng = fastrand::Rng::with_seed(2);
+        let ascending = Transform::new(code, Order::default());
+        let descending = Transform::new(code, Order { descending: true, ..Order::default() });
+        let all = [Isa::Portable, Isa::Avx2, Isa::Avx512].into_iter().filter(|&isa| isa <= Isa::detect());
+        for (isa, n) in all.flat_map(|isa| (0..=SMALL).map(move |n| (isa, n))) {
+            for transform in [ascending, descending].iter().filter(|transform| is_small_sorted(transform)) {
+                for round in 0..50 {
+                    // Bits with the sign, zeros and NaNs among them.
+                    let draw = |_| {
+                        B::from_low(rng.u64(..))
+                            .shr(rng.u32(..B::WIDTH))
+                            .xor([B::ZERO, B::MAX, B::SIGN][rng.usize(..3)])
+                    };
+                    let mut slice: Vec<B> = (0..n + 80).map(draw).collect();
+                    if round % 3 == 0 {
+                        slice[40..40 + n].sort_unstable_by_key(|&key| transform.encode(key));
+                    }
+                    let mut expected = slice.clone();
+                    expected[40..40 + n].sort_unstable_by_key(|&key| transform.encode(key));
+                    sort_small(&mut slice[40..40 + n], transform, isa);
+                    assert!(slice == expected, "{n} keys of {} bits, {code:?}, {isa:?}", B::WIDTH);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_keys_are_sorted_in_registers() {
+        for code in [Code::Unsigned, Code::Signed] {
+            check_small::<u16>(code);
+            check_small::<u32>(code);
+            check_small::<u64>(code);
+        }
+        check_small::<u16>(Code::F16);
+        check_small::<u16>(Code::BF16);
+        check_small::<u32>(Code::F32);
+        check_small::<u64>(Code::F64);
     }
 
     /// The quoted words of a text.

@@ -9,14 +9,11 @@
 
 use std::mem::MaybeUninit;
 
-use super::{Vector, network};
+use super::{MOST_LANES, Vector, network};
 use crate::key::Bits;
 
 /// The registers that the partition reads at a time.
 const UNROLL: usize = 8;
-
-/// The largest number of lanes in a register.
-const MOST_LANES: usize = 32;
 
 /// A range that still has to be sorted.
 #[derive(Clone, Copy)]
