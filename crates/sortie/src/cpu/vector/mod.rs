@@ -415,6 +415,7 @@ mod tests {
             let few: Vec<B> = (0..n).map(|_| random[rng.usize(..n.min(3))]).collect();
             let least_and_greatest: Vec<B> =
                 (0..n).map(|_| if rng.bool() { B::ZERO } else { B::MAX }).collect();
+            let half: Vec<B> = random.iter().map(|&code| if rng.bool() { random[0] } else { code }).collect();
             let mut one = vec![B::MAX; n];
             (0..n.div_ceil(500)).for_each(|_| one[rng.usize(..n)] = B::from_low(rng.u64(..)));
             for &isa in all.iter().filter(|&&isa| isa <= Isa::detect()) {
@@ -422,6 +423,7 @@ mod tests {
                 check(&sorted, isa, "sorted");
                 check(&few, isa, "few values");
                 check(&least_and_greatest, isa, "two values");
+                check(&half, isa, "half one value");
                 check(&one, isa, "one value and others");
             }
         }
