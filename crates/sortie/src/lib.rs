@@ -140,9 +140,10 @@ pub fn sort<K: Key>(keys: &mut [K]) {
         // SAFETY: the engine leaves a permutation.
         let bits = unsafe { key::as_bits_mut(keys) };
         let transform = key::Transform::new(K::FORM.code(), Order::default());
-        return match bits.len() {
-            ..cpu::few::INSERTED => cpu::few::insert(bits, transform),
-            _ => K::Bits::sort_few(bits, transform),
+        return if bits.len() < cpu::few::inserted_keys::<K::Bits>() {
+            cpu::few::insert(bits, transform)
+        } else {
+            K::Bits::sort_few(bits, transform)
         };
     }
     if const { K::FORM.is_wide() } && keys.len() <= FEW {

@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 
 use crate::cpu::compiled::CpuSorts;
 use crate::cpu::found::Ordered;
-pub(crate) use crate::cpu::insert::{INSERTED, insert};
-use crate::cpu::insert::{bring, insert_by_code, insert_codes, order_by_code, sort_by_code};
+use crate::cpu::insert::{bring, insert_by_code, insert_codes, inserted, order_by_code, sort_by_code};
+pub(crate) use crate::cpu::insert::{insert, inserted_keys};
 use crate::cpu::long_runs::are_inserted;
 use crate::cpu::order::order_few;
 use crate::cpu::ranks::Distinct;
@@ -20,11 +20,14 @@ use crate::{Index, Order, TotalOrder};
 
 /// Sorts up to [`FEW`] keys.
 pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
-    if keys.len() < INSERTED {
+    if keys.len() < inserted_keys::<B>() {
         return insert(keys, transform);
     }
     if const { B::WIDTH > u64::BITS } {
         return sort_integers(keys, transform);
+    }
+    if const { B::WIDTH >= u16::BITS } && keys.len() <= vector::SMALL && vector::is_small_sorted(&transform) {
+        return vector::sort_small(keys, &transform, Isa::detect());
     }
     match Start::of(keys, transform, false) {
         Start::Ascending(sorted) if sorted == keys.len() => {}
@@ -60,11 +63,11 @@ fn sort_mixed<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
     {
         return sort_runs(keys, &runs, transform);
     }
-    if const { B::WIDTH >= u32::BITS } {
+    if const { B::WIDTH >= u16::BITS } {
         vector::compiled_for!(isa, || transform.encode_slice(keys));
         vector::sort(keys, isa);
         vector::compiled_for!(isa, || transform.decode_slice(keys));
-    } else if const { B::WIDTH == u8::BITS } && keys.len() >= COUNTED_FROM {
+    } else if keys.len() >= COUNTED_FROM {
         counting::sort(keys, transform);
     } else {
         sort_widened(keys, transform);
@@ -83,13 +86,17 @@ fn sort_runs<B: CpuSorts>(keys: &mut [B], runs: &[Run; 2], transform: Transform<
     runs::merge_in_place(keys, runs, transform, &mut room::<B>());
 }
 
-/// Sorts keys narrower than 32 bits by their codes, widened to 32 bits, for which there is a vector sort.
+/// Sorts 8-bit keys by their codes, widened to 16 bits, for which there is a vector sort.
 fn sort_widened<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     let (isa, mut words) = (Isa::detect(), room());
     let words = vector::compiled_for!(isa, || {
-        fill(&mut words, keys.iter().map(|&key| transform.encode(key).low() as u32))
+        fill(&mut words, keys.iter().map(|&key| transform.encode(key).low() as u16))
     });
-    vector::sort(words, isa);
+    if words.len() <= vector::SMALL {
+        vector::sort_small(words, &Transform::IDENTITY, isa);
+    } else {
+        vector::sort(words, isa);
+    }
     vector::compiled_for!(isa, || {
         let keys = keys.iter_mut().zip(words);
         keys.for_each(|(key, word)| *key = transform.decode(B::from_low(u64::from(*word))));
@@ -181,11 +188,11 @@ fn sort_by_code_after_run<T, B: CpuSorts>(
     code: &impl Fn(&T) -> B,
     less: &impl Fn(&T, &T) -> bool,
 ) {
-    if items.len() < INSERTED {
+    if items.len() < inserted::<B>() {
         return insert_by_code(items, code);
     }
     let sort = |rest: &mut [T]| sort_by_code_after_run(rest, code, less);
-    if !long_runs::sort_few::<true, T>(items, less, sort) {
+    if items.len() <= vector::SMALL || !long_runs::sort_few::<true, T>(items, less, sort) {
         order_by_code(items, code);
     }
 }
@@ -223,7 +230,7 @@ pub(crate) fn argsort_wide<K: TotalOrder, I: Index>(keys: &[K], indices: &mut [I
 /// Sorts up to [`FEW`] items by keys that are not numbers. Stable.
 pub(crate) fn sort_by_wide_key<T, K: TotalOrder>(v: &mut [T], key: &impl Fn(&T) -> K, order: Order) {
     let less = |a: &T, b: &T| key(a).compare(&key(b), order).is_lt();
-    if v.len() >= INSERTED
+    if v.len() >= inserted::<K::Bits>()
         && long_runs::sort_few::<true, T>(v, less, |rest| sort_by_wide_key(rest, key, order))
     {
         return;
@@ -258,11 +265,14 @@ pub(crate) fn order_of<'r, B: CpuSorts>(
     order: &'r mut Room<u32>,
 ) -> Ordered<'r> {
     let n = keys.len();
-    if n < INSERTED {
-        let mut codes = [MaybeUninit::uninit(); INSERTED];
+    if n < inserted::<B>() {
+        let mut codes = [MaybeUninit::uninit(); vector::SMALL];
         let codes = fill(&mut codes, keys.iter().map(|&key| transform.encode(key)));
         let order = fill(order, 0..n as u32);
         return if insert_codes(codes, order) { Ordered::By(order) } else { Ordered::AsIs };
+    }
+    if const { B::WIDTH <= u64::BITS } && n <= vector::SMALL {
+        return order_small(keys, transform, order);
     }
     let code = |i: &u32| transform.encode(keys[*i as usize]);
     match Start::of(keys, transform, true) {
@@ -278,6 +288,50 @@ pub(crate) fn order_of<'r, B: CpuSorts>(
         }
         Start::Ascending(_) => Ordered::By(order_mixed(keys, transform, order)),
     }
+}
+
+/// The stable order of 1 to [`SMALL`](vector::SMALL) keys, by words of a code and its index.
+fn order_small<'r, B: Bits>(keys: &[B], transform: Transform<B>, order: &'r mut Room<u32>) -> Ordered<'r> {
+    const INDEX_BITS: u32 = vector::SMALL.ilog2();
+    let n = keys.len();
+    // As long as all indices of a word, so that no bound is checked.
+    let mut codes = [B::ZERO; vector::SMALL];
+    codes.iter_mut().zip(keys).for_each(|(code, &key)| *code = transform.encode(key));
+    // Without a branch for each pair.
+    if !codes[..n].windows(2).fold(false, |broken, pair| broken | (pair[0] > pair[1])) {
+        return Ordered::AsIs;
+    }
+    let (mut low, mut dropped) = (B::ZERO, 0);
+    if const { B::WIDTH + INDEX_BITS > u64::BITS } {
+        let ends = (B::MAX, B::ZERO);
+        let (least, greatest) =
+            codes[..n].iter().fold(ends, |(low, high), &code| (low.min(code), high.max(code)));
+        low = least;
+        dropped = INDEX_BITS.saturating_sub(greatest.wrapping_sub(low).leading_zeros());
+    }
+    let prefix = |code: B| code.wrapping_sub(low).low() >> dropped;
+    let mut words = [MaybeUninit::uninit(); vector::SMALL];
+    let words = fill(&mut words, (0..n).map(|i| prefix(codes[i]) << INDEX_BITS | i as u64));
+    vector::sort_small(words, &Transform::IDENTITY, Isa::detect());
+    let (mut broken, mut before) = (false, B::ZERO);
+    let order = fill(
+        order,
+        words.iter().map(|&word| {
+            let index = word as usize % vector::SMALL;
+            if const { B::WIDTH + INDEX_BITS > u64::BITS } {
+                // Codes that differ only in dropped bits are in the order of their indices.
+                let code = codes[index];
+                broken |= code < before;
+                before = code;
+            }
+            index as u32
+        }),
+    );
+    if broken {
+        order.iter_mut().zip(0..).for_each(|(index, i)| *index = i);
+        insert_codes(&mut codes[..n], order);
+    }
+    Ordered::By(order)
 }
 
 #[inline(never)]

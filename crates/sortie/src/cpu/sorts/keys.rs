@@ -6,7 +6,7 @@ use crate::cpu::distribute::{self, Classifier};
 use crate::cpu::profile::{self, Runs};
 use crate::cpu::runs::{self, InRun, Run};
 use crate::cpu::sorts::CpuSorts;
-use crate::cpu::tuning::{COUNT_16_FROM, MERGED_BY_THREADS, RANGES_A_THREAD};
+use crate::cpu::tuning::{MERGED_BY_THREADS, RANGES_A_THREAD};
 use crate::cpu::vector::{self, Isa};
 use crate::cpu::{Job, compare, counting, long_runs, pace, parallel_partition, split_at_ranges};
 use crate::cpu::{by_code, by_std};
@@ -38,18 +38,11 @@ pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>, job: &J
         Runs::Mixed if merge_runs(keys, transform, job, &mut report) => {}
         Runs::Mixed
             if const { counting::are_narrow::<B>() }
-                && counting::applies::<B>(keys.len())
-                && counting::scratch::<B>() as u64 <= job.budget.memory =>
+                && counting::scratch::<B>() as u64 <= job.budget.memory
+                && counting::pays(keys, transform, job.budget.threads) =>
         {
             job.budget.scratch(counting::scratch::<B>(), "counters", &mut report)?;
             report.phase("finish", bytes, bytes, || counting::sort(keys, transform));
-        }
-        Runs::Mixed
-            if const { B::WIDTH == u16::BITS }
-                && keys.len() < COUNT_16_FROM
-                && job.budget.scratch(keys.len() * size_of::<u32>(), "", &mut report).is_ok() =>
-        {
-            report.phase("finish", bytes, bytes, || sort_widened(keys, transform));
         }
         Runs::Mixed => distribute_and_finish(keys, transform, job, &mut report),
     }
@@ -111,17 +104,6 @@ fn merge_runs<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, repor
     true
 }
 
-/// Sorts narrow keys by their codes widened to 32 bits, for which there is a vector sort.
-fn sort_widened<B: Bits>(keys: &mut [B], transform: Transform<B>) {
-    let isa = Isa::detect();
-    let mut words: Vec<u32> = keys.iter().map(|&key| transform.encode(key).low() as u32).collect();
-    vector::sort(&mut words, isa);
-    vector::compiled_for!(isa, || {
-        let keys = keys.iter_mut().zip(words);
-        keys.for_each(|(key, word)| *key = transform.decode(B::from_low(u64::from(word))));
-    });
-}
-
 fn distribute_and_finish<B: CpuSorts>(
     keys: &mut [B],
     transform: Transform<B>,
@@ -139,7 +121,8 @@ fn distribute_and_finish<B: CpuSorts>(
     }
     // If the limit leaves no room for the buffers, the quicksort sorts everything.
     let scratch = job.budget.threads * distribute::scratch::<B>(keys.len() / job.budget.threads);
-    let large = bytes >= distribute::from_bytes(size_of::<B>())
+    let large = const { B::WIDTH > u16::BITS }
+        && bytes >= distribute::from_bytes(size_of::<B>())
         && job.way != CpuWay::Quicksort
         && job.budget.scratch(scratch, "", report).is_ok();
     let buckets = if large || job.budget.threads > 1 {

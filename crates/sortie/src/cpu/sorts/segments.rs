@@ -29,7 +29,7 @@ pub(crate) fn sort<B: CpuSorts>(
     let bytes = size_of_val(keys);
     let isa = Isa::detect();
     let finish = |segment: &mut [B]| {
-        if const { counting::are_narrow::<B>() } && counting::applies::<B>(segment.len()) {
+        if const { counting::are_narrow::<B>() } && counting::pays(segment, transform, 1) {
             return counting::sort(segment, transform);
         }
         vector::compiled_for!(isa, || transform.encode_slice(segment));

@@ -1,9 +1,10 @@
 //! Sorts items in place by a code of each item, where no vector holds the codes or the items are not numbers. A
 //! quicksort, until a part is small enough for `insert.rs`.
 //!
-//! As in the vectorised quicksort, each part knows a lower bound of its codes. If a pivot equals the bound, the codes
-//! up to it are equal. After too many bad pivots, std's sort takes over the part, so the time is O(n log n) for every
-//! input.
+//! Each part knows a lower bound of its codes. If a pivot equals the bound, the codes up to it are equal. After too many
+//! bad pivots, std's sort takes over the part, so the time is O(n log n) for every input.
+//!
+//! Source: Peters, "Pattern-defeating quicksort" (2021) for the bound.
 
 use rayon::slice::ParallelSliceMut;
 

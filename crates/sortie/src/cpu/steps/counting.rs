@@ -1,6 +1,7 @@
 //! Sorts keys of 8 and 16 bits by counting: reads the keys once and writes them again.
 
-use crate::cpu::tuning::COUNT_16_FROM;
+use crate::cpu::sampled::has_few_codes;
+use crate::cpu::tuning::{COUNT_16_FROM, COUNTED_BY_THREADS};
 use crate::key::{Bits, Transform};
 
 /// Whether keys of this type may be counted. Used as a constant, so that nothing here is compiled for wider keys.
@@ -8,11 +9,15 @@ pub(crate) const fn are_narrow<B: Bits>() -> bool {
     B::WIDTH <= u16::BITS
 }
 
-/// Whether `n` such keys should be sorted by counting.
-pub(crate) fn applies<B: Bits>(n: usize) -> bool {
+/// Whether such keys should be sorted by counting, and not by vectors and `threads` threads.
+pub(crate) fn pays<B: Bits>(keys: &[B], transform: Transform<B>, threads: usize) -> bool {
     match B::WIDTH {
-        8 => n > 1 << 6,
-        16 => n >= COUNT_16_FROM,
+        8 => keys.len() > 1 << 6,
+        16 => {
+            threads <= COUNTED_BY_THREADS
+                && keys.len() >= COUNT_16_FROM
+                && !has_few_codes(keys.len(), |i| transform.encode(keys[i]))
+        }
         _ => false,
     }
 }

@@ -112,10 +112,10 @@ fn argsort_by_words<B: Bits, W: Bits>(
     Ok(())
 }
 
-/// Whether `n` keys with payloads are sorted by digits. No pass moves the keys, so they must be many enough to count.
+/// Whether `n` keys with payloads are sorted by digits. No pass moves the keys, which are counted.
 pub(crate) fn applies_to_pairs<B: Bits, V>(n: usize, job: &Job) -> bool {
     let fits = || pairs_scratch::<B, V>(n) as u64 <= job.budget.left();
-    job.way == CpuWay::Distribute && counting::applies::<B>(n) && fits()
+    job.way == CpuWay::Distribute && counting::are_narrow::<B>() && n >= least_keys(size_of::<B>()) && fits()
 }
 
 /// The scratch memory in bytes to sort `n` keys with payloads of type `V`.

@@ -10,11 +10,19 @@ use crate::cpu::room::{fill, room};
 use crate::cpu::tuning::FEW;
 use crate::key::{Bits, Transform};
 
-/// Fewer keys than this are sorted by insertion, as std does. Any other method takes longer on nearly sorted
-/// keys.
-pub(crate) const INSERTED: usize = 16;
+/// Fewer items than this are sorted by insertion. Vectors sort more codes faster, if they have no more than 64 bits.
+pub(crate) const fn inserted<B: Bits>() -> usize {
+    if B::WIDTH > u64::BITS { MOST_INSERTED } else { 6 }
+}
 
-/// Sorts fewer than [`INSERTED`] keys. Inlined into the caller.
+/// The same for keys alone.
+pub(crate) const fn inserted_keys<B: Bits>() -> usize {
+    if B::WIDTH > u64::BITS { MOST_INSERTED } else { 4 }
+}
+
+const MOST_INSERTED: usize = 16;
+
+/// Sorts fewer than [`inserted_keys`] keys. Inlined into the caller.
 #[inline(always)]
 pub(crate) fn insert<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     // Choosing the transform once, here, avoids a choice in every comparison.
@@ -44,15 +52,15 @@ fn insert_keys<B: Bits>(keys: &mut [B], code_of: impl Fn(B) -> B) {
 /// indices are known.
 const INSERTED_WITH_CODES_BYTES: usize = 32;
 
-/// Sorts fewer than [`INSERTED`] items by a code. Calls `code` once for each item. Stable.
+/// Sorts fewer than [`inserted`] items by a code. Calls `code` once for each item. Stable.
 #[inline]
 pub(crate) fn insert_by_code<T, B: Bits>(items: &mut [T], code: impl Fn(&T) -> B) {
-    let mut codes = [MaybeUninit::uninit(); INSERTED];
+    let mut codes = [MaybeUninit::uninit(); MOST_INSERTED];
     let codes = fill(&mut codes, items.iter().map(code));
     if size_of::<T>() <= INSERTED_WITH_CODES_BYTES {
         return insert_with_codes(items, codes);
     }
-    let mut order: [u32; INSERTED] = std::array::from_fn(|i| i as u32);
+    let mut order: [u32; MOST_INSERTED] = std::array::from_fn(|i| i as u32);
     let order = &mut order[..items.len()];
     if insert_codes(codes, order) {
         bring(items, order);
@@ -84,7 +92,7 @@ fn insert_with_codes<T, B: Bits>(items: &mut [T], codes: &mut [B]) {
     }
 }
 
-/// Sorts fewer than [`INSERTED`] codes together with their indices. Stable. Returns whether anything moved.
+/// Sorts few codes together with their indices. Stable. Returns whether anything moved.
 #[inline(always)]
 pub(crate) fn insert_codes<B: Bits>(codes: &mut [B], order: &mut [u32]) -> bool {
     let mut moved = false;
@@ -103,7 +111,7 @@ pub(crate) fn insert_codes<B: Bits>(codes: &mut [B], order: &mut [u32]) -> bool 
 /// Sorts up to [`FEW`] items by a code. Calls `code` once for each item. Stable.
 #[inline]
 pub(crate) fn sort_by_code<T, B: CpuSorts>(items: &mut [T], code: impl Fn(&T) -> B) {
-    if items.len() < INSERTED { insert_by_code(items, code) } else { order_by_code(items, code) }
+    if items.len() < inserted::<B>() { insert_by_code(items, code) } else { order_by_code(items, code) }
 }
 
 #[inline(never)]

@@ -2,7 +2,16 @@
 
 use std::arch::x86_64::*;
 
-use super::{SPLIT_8, Vector, quicksort};
+use super::{SPLIT_8, Vector, network, quicksort};
+use crate::key::Transform;
+
+/// # Safety
+/// The machine supports the instructions that are enabled here.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn sort_u16(codes: &mut [u16]) {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { quicksort::sort::<U16x16>(codes) }
+}
 
 /// # Safety
 /// The machine supports the instructions that are enabled here.
@@ -18,6 +27,38 @@ pub(super) unsafe fn sort_u32(codes: &mut [u32]) {
 pub(super) unsafe fn sort_u64(codes: &mut [u64]) {
     // SAFETY: this function is compiled for these instructions.
     unsafe { quicksort::sort::<U64x4>(codes) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn sort_small_u16(keys: &mut [u16], transform: &Transform<u16>) {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { network::sort_small::<U16x16>(keys, transform) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn sort_small_u32(keys: &mut [u32], transform: &Transform<u32>) {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { network::sort_small::<U32x8>(keys, transform) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn sort_small_u64(keys: &mut [u64], transform: &Transform<u64>) {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { network::sort_small::<U64x4>(keys, transform) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn partition_u16(codes: &mut [u16], pivot: u16) -> usize {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { quicksort::partition_any::<U16x16>(codes, pivot) }
 }
 
 /// # Safety
@@ -53,6 +94,9 @@ pub(super) unsafe fn split_to_u64(codes: &[u64], pivot: u64, less: *mut u64, oth
     // SAFETY: this function is compiled for these instructions; the caller guarantees the room.
     unsafe { quicksort::split_to::<U64x4>(codes, pivot, less, others) }
 }
+
+#[derive(Clone, Copy)]
+struct U16x16(__m256i);
 
 #[derive(Clone, Copy)]
 struct U32x8(__m256i);
@@ -96,6 +140,174 @@ unsafe fn places(split: u64) -> __m256i {
 
 // SAFETY (of all unsafe blocks below): callers run these only if the machine supports the instructions, and with
 // pointers that are valid for the lanes that are accessed.
+unsafe impl Vector for U16x16 {
+    type Lane = u16;
+    const LANES: usize = 16;
+    const ROWS: usize = 8;
+
+    #[inline(always)]
+    unsafe fn splat(lane: u16) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_set1_epi16(lane as i16)) }
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const u16) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_loadu_si256(from.cast())) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u16) {
+        // SAFETY: see above.
+        unsafe { _mm256_storeu_si256(to.cast(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn load_first(from: *const u16, count: usize, rest: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            // Masked loads have lanes of 32 bits, so the last of an odd number of lanes is loaded separately.
+            let pairs = _mm256_maskload_epi32(from.cast(), first_32(count / 2));
+            let last = _mm256_set1_epi16(*from.add(count - 1) as i16);
+            let lanes = _mm256_setr_epi16(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+            let count = _mm256_set1_epi16(count as i16);
+            let loaded = _mm256_blendv_epi8(pairs, last, _mm256_cmpeq_epi16(lanes, count));
+            Self(_mm256_blendv_epi8(loaded, rest.0, _mm256_cmpgt_epi16(lanes, count)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut u16, count: usize) {
+        // SAFETY: see above.
+        unsafe {
+            _mm256_maskstore_epi32(to.cast(), first_32(count / 2), self.0);
+            if count % 2 == 1 {
+                let last = _mm256_permutevar8x32_epi32(self.0, _mm256_set1_epi32(count as i32 / 2));
+                to.add(count - 1).write(_mm256_cvtsi256_si32(last) as u16);
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn order(self, other: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe { (Self(_mm256_min_epu16(self.0, other.0)), Self(_mm256_max_epu16(self.0, other.0))) }
+    }
+    #[inline(always)]
+    unsafe fn min_max<const D: usize>(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let (low, high) = (_mm256_min_epu16(self.0, other.0), _mm256_max_epu16(self.0, other.0));
+            Self(match D {
+                1 => _mm256_blend_epi16::<0xAA>(low, high),
+                2 => _mm256_blend_epi16::<0xCC>(low, high),
+                4 => _mm256_blend_epi16::<0xF0>(low, high),
+                _ => _mm256_blend_epi32::<0xF0>(low, high),
+            })
+        }
+    }
+    #[inline(always)]
+    unsafe fn exchange<const D: usize>(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            Self(match D {
+                1 => {
+                    let halves = _mm256_shufflelo_epi16::<0b10_11_00_01>(self.0);
+                    _mm256_shufflehi_epi16::<0b10_11_00_01>(halves)
+                }
+                2 => _mm256_shuffle_epi32::<0b10_11_00_01>(self.0),
+                4 => _mm256_shuffle_epi32::<0b01_00_11_10>(self.0),
+                _ => _mm256_permute4x64_epi64::<0b01_00_11_10>(self.0),
+            })
+        }
+    }
+    #[inline(always)]
+    unsafe fn reverse<const G: usize>(self) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            match G {
+                2 => self.exchange::<1>(),
+                4 => {
+                    let halves = _mm256_shufflelo_epi16::<0b00_01_10_11>(self.0);
+                    Self(_mm256_shufflehi_epi16::<0b00_01_10_11>(halves))
+                }
+                8 => Self(_mm256_shuffle_epi32::<0b01_00_11_10>(self.reverse::<4>().0)),
+                _ => Self(_mm256_permute4x64_epi64::<0b00_01_10_11>(self.reverse::<4>().0)),
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn zip(self, other: Self) -> (Self, Self) {
+        // SAFETY: see above.
+        unsafe {
+            let (a, b) = (_mm256_unpacklo_epi16(self.0, other.0), _mm256_unpackhi_epi16(self.0, other.0));
+            (Self(_mm256_permute2x128_si256::<0x20>(a, b)), Self(_mm256_permute2x128_si256::<0x31>(a, b)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn xor(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_sub_epi16(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sign_mask(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_srai_epi16::<15>(self.0)) }
+    }
+    #[inline(always)]
+    unsafe fn less(self, pivot: Self) -> u32 {
+        // SAFETY: see above.
+        unsafe {
+            let not_less = _mm256_cmpeq_epi16(_mm256_max_epu16(self.0, pivot.0), self.0);
+            // Packed to bytes: those of the lower half of the lanes, twice, then those of the upper half.
+            let bytes = !_mm256_movemask_epi8(_mm256_packs_epi16(not_less, not_less)) as u32;
+            bytes & 0xFF | bytes >> 8 & 0xFF00
+        }
+    }
+    #[inline(always)]
+    unsafe fn compress(self, lanes: u32) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let mut front = [0; 16];
+            let [low, high] = self.split_halves(lanes);
+            _mm_storeu_si128(front.as_mut_ptr().cast(), low);
+            _mm_storeu_si128(front.as_mut_ptr().add((lanes & 0xFF).count_ones() as usize).cast(), high);
+            Self::load(front.as_ptr())
+        }
+    }
+    #[inline(always)]
+    unsafe fn split(self, less: u32, left: *mut u16, right: *mut u16) {
+        // SAFETY: see above.
+        unsafe {
+            let [low, high] = self.split_halves(less);
+            let lesser = (less & 0xFF).count_ones() as usize;
+            _mm_storeu_si128(left.cast(), low);
+            _mm_storeu_si128(right.sub(8).cast(), low);
+            _mm_storeu_si128(left.add(lesser).cast(), high);
+            _mm_storeu_si128(right.sub(8 - lesser).sub(8).cast(), high);
+        }
+    }
+}
+
+impl U16x16 {
+    /// Both halves, in each of which the lanes whose bits are set move to the front, and the others to the back.
+    #[inline(always)]
+    unsafe fn split_halves(self, lanes: u32) -> [__m128i; 2] {
+        // SAFETY: see above.
+        unsafe {
+            let split = |half: __m128i, mask: u32| {
+                let first = _mm_cvtsi64_si128(SPLIT_8[mask as usize] as i64);
+                let first = _mm_add_epi8(first, first);
+                _mm_shuffle_epi8(half, _mm_unpacklo_epi8(first, _mm_add_epi8(first, _mm_set1_epi8(1))))
+            };
+            let (low, high) = (_mm256_castsi256_si128(self.0), _mm256_extracti128_si256::<1>(self.0));
+            [split(low, lanes & 0xFF), split(high, lanes >> 8)]
+        }
+    }
+}
+
+// SAFETY: as for U16x16.
 unsafe impl Vector for U32x8 {
     type Lane = u32;
     const LANES: usize = 8;
@@ -135,13 +347,13 @@ unsafe impl Vector for U32x8 {
         unsafe { (Self(_mm256_min_epu32(self.0, other.0)), Self(_mm256_max_epu32(self.0, other.0))) }
     }
     #[inline(always)]
-    unsafe fn min_max<const HIGH: u32>(self, other: Self) -> Self {
+    unsafe fn min_max<const D: usize>(self, other: Self) -> Self {
         // SAFETY: see above.
         unsafe {
             let (low, high) = (_mm256_min_epu32(self.0, other.0), _mm256_max_epu32(self.0, other.0));
-            Self(match HIGH & 0xFF {
-                0xAA => _mm256_blend_epi32::<0xAA>(low, high),
-                0xCC => _mm256_blend_epi32::<0xCC>(low, high),
+            Self(match D {
+                1 => _mm256_blend_epi32::<0xAA>(low, high),
+                2 => _mm256_blend_epi32::<0xCC>(low, high),
                 _ => _mm256_blend_epi32::<0xF0>(low, high),
             })
         }
@@ -177,6 +389,21 @@ unsafe impl Vector for U32x8 {
         }
     }
     #[inline(always)]
+    unsafe fn xor(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_sub_epi32(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sign_mask(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_srai_epi32::<31>(self.0)) }
+    }
+    #[inline(always)]
     unsafe fn less(self, pivot: Self) -> u32 {
         // SAFETY: see above.
         unsafe {
@@ -201,7 +428,7 @@ unsafe impl Vector for U32x8 {
     }
 }
 
-// SAFETY: as for U32x8.
+// SAFETY: as for U16x16.
 unsafe impl Vector for U64x4 {
     type Lane = u64;
     const LANES: usize = 4;
@@ -244,12 +471,12 @@ unsafe impl Vector for U64x4 {
         }
     }
     #[inline(always)]
-    unsafe fn min_max<const HIGH: u32>(self, other: Self) -> Self {
+    unsafe fn min_max<const D: usize>(self, other: Self) -> Self {
         // SAFETY: see above.
         unsafe {
             // Takes the other lane if self is greater in the low lanes, and if it is not in the high lanes.
-            let high = match HIGH & 0xF {
-                0xA => _mm256_setr_epi64x(0, -1, 0, -1),
+            let high = match D {
+                1 => _mm256_setr_epi64x(0, -1, 0, -1),
                 _ => _mm256_setr_epi64x(0, 0, -1, -1),
             };
             let swap = _mm256_xor_si256(greater(self.0, other.0), high);
@@ -283,6 +510,21 @@ unsafe impl Vector for U64x4 {
             let (a, b) = (_mm256_unpacklo_epi64(self.0, other.0), _mm256_unpackhi_epi64(self.0, other.0));
             (Self(_mm256_permute2x128_si256::<0x20>(a, b)), Self(_mm256_permute2x128_si256::<0x31>(a, b)))
         }
+    }
+    #[inline(always)]
+    unsafe fn xor(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_sub_epi64(self.0, other.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sign_mask(self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_cmpgt_epi64(_mm256_setzero_si256(), self.0)) }
     }
     #[inline(always)]
     unsafe fn less(self, pivot: Self) -> u32 {

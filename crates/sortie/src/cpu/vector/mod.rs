@@ -1,7 +1,13 @@
-//! A vectorised quicksort of unsigned codes of 32 and 64 bits, for the instructions of the machine.
+//! A vectorised quicksort of unsigned codes of 16, 32 and 64 bits, for the instructions of the machine.
 //!
-//! There is one generic quicksort and one generic network, instantiated for each instruction set. Unsafe code: the
-//! instances run only after their instructions were detected, and every pointer stays within the slice.
+//! There is one generic quicksort and one generic network over the trait [`Vector`], instantiated for each instruction set and
+//! width. To add an instruction set:
+//!
+//! 1. write a file like `avx2.rs`: a register type for each width that implements [`Vector`], and for each of them the functions that
+//!    the macro `dispatch` calls, compiled for the instructions;
+//! 2. add a variant to [`Isa`], its detection in `Isa::best`, its name in `limit`, and its arms where the compiler asks for them.
+//!
+//! Unsafe code: the instances run only after their instructions were detected, and every pointer stays within the slice.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -17,7 +23,8 @@ use std::ffi::{OsStr, OsString};
 use std::sync::OnceLock;
 
 use crate::Error;
-use crate::key::Bits;
+use crate::cpu::insert::insert;
+use crate::key::{Bits, Transform};
 
 /// Whether this machine has all of these features. They must be those that functions of that name are compiled for,
 /// because a hypervisor can hide any one of them.
@@ -66,6 +73,25 @@ impl Isa {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => Some(1),
         }
+    }
+
+    /// The instructions of this set that sort lanes of this width. Some machines have registers of 512 bits, but not all
+    /// instructions for their 16-bit lanes.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    fn of_lanes(self, width: u32) -> Isa {
+        if self != Isa::Avx512 || width != u16::BITS {
+            self
+        } else if detected!("avx512bw", "avx512vbmi2") {
+            Isa::Avx512
+        } else {
+            Isa::Avx2
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn of_lanes(self, _width: u32) -> Isa {
+        self
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -155,34 +181,23 @@ pub(crate) unsafe fn compiled_for_avx512<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Calls the 32-bit or 64-bit instance of a function on a slice of codes, or the portable one.
+/// Calls the instance of a function for codes of this width, or the portable one.
 macro_rules! dispatch {
-    ($codes:ident, $isa:ident, $vector_32:ident, $vector_64:ident, ($($argument:ident),*), $portable:expr) => {
-        match $isa {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 | Isa::Avx512 if B::WIDTH == 32 => {
-                // SAFETY: B is u32, the only `Bits` of that width.
-                let codes = unsafe { std::slice::from_raw_parts_mut($codes.as_mut_ptr().cast::<u32>(), $codes.len()) };
-                // SAFETY: the instructions were detected on this machine.
-                unsafe {
-                    match $isa {
-                        Isa::Avx512 => avx512::$vector_32(codes, $($argument.low() as u32),*),
-                        _ => avx2::$vector_32(codes, $($argument.low() as u32),*),
+    ($codes:ident, $isa:ident, $portable:expr, $($lane:ty: $vector:ident($($argument:expr),*)),*) => {
+        match $isa.of_lanes(B::WIDTH) {
+            $(
+                #[cfg(target_arch = "x86_64")]
+                isa @ (Isa::Avx2 | Isa::Avx512) if B::WIDTH == <$lane>::BITS => {
+                    // SAFETY: `$lane` is the only `Bits` of that width; the instructions were detected on this machine.
+                    unsafe {
+                        let codes = std::slice::from_raw_parts_mut($codes.as_mut_ptr().cast::<$lane>(), $codes.len());
+                        match isa {
+                            Isa::Avx512 => avx512::$vector(codes, $($argument),*),
+                            _ => avx2::$vector(codes, $($argument),*),
+                        }
                     }
                 }
-            }
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 | Isa::Avx512 if B::WIDTH == 64 => {
-                // SAFETY: B is u64, the only `Bits` of that width.
-                let codes = unsafe { std::slice::from_raw_parts_mut($codes.as_mut_ptr().cast::<u64>(), $codes.len()) };
-                // SAFETY: the instructions were detected on this machine.
-                unsafe {
-                    match $isa {
-                        Isa::Avx512 => avx512::$vector_64(codes, $($argument.low()),*),
-                        _ => avx2::$vector_64(codes, $($argument.low()),*),
-                    }
-                }
-            }
+            )*
             _ => $portable,
         }
     };
@@ -191,12 +206,49 @@ macro_rules! dispatch {
 /// Sorts codes in place; O(n log n), no scratch memory beyond the stack. Uses std's sort if there are no vectors for
 /// the codes.
 pub(crate) fn sort<B: Bits>(codes: &mut [B], isa: Isa) {
-    dispatch!(codes, isa, sort_u32, sort_u64, (), codes.sort_unstable());
+    dispatch!(codes, isa, codes.sort_unstable(), u16: sort_u16(), u32: sort_u32(), u64: sort_u64());
+}
+
+/// The number of keys up to which [`sort_small`] sorts them.
+pub(crate) const SMALL: usize = 16;
+
+/// Whether [`sort_small`] sorts keys with these codes: integers, and floats in the plain order.
+pub(crate) fn is_small_sorted<B: Bits>(transform: &Transform<B>) -> bool {
+    transform.is_integer() || transform.is_plain_float()
+}
+
+/// Sorts up to [`SMALL`] keys in registers, see [`is_small_sorted`]. Codes in memory would be read again before they are all written, which takes as long as such a
+/// sort.
+pub(crate) fn sort_small<B: Bits>(keys: &mut [B], transform: &Transform<B>, isa: Isa) {
+    assert!(keys.len() <= SMALL && is_small_sorted(transform));
+    dispatch!(
+        keys,
+        isa,
+        insert(keys, *transform),
+        u16: sort_small_u16(same_width(transform)),
+        u32: sort_small_u32(same_width(transform)),
+        u64: sort_small_u64(same_width(transform))
+    );
+}
+
+/// A transform of codes of the same type.
+#[cfg(target_arch = "x86_64")]
+fn same_width<B: Bits, L: Bits>(transform: &Transform<B>) -> &Transform<L> {
+    assert!(B::WIDTH == L::WIDTH);
+    // SAFETY: there is one type of `Bits` for each width.
+    unsafe { &*std::ptr::from_ref(transform).cast() }
 }
 
 /// Moves the codes less than `pivot` to the front, in any order, and returns their number.
 pub(crate) fn partition<B: Bits>(codes: &mut [B], pivot: B, isa: Isa) -> usize {
-    dispatch!(codes, isa, partition_u32, partition_u64, (pivot), partition_portable(codes, pivot))
+    dispatch!(
+        codes,
+        isa,
+        partition_portable(codes, pivot),
+        u16: partition_u16(pivot.low() as u16),
+        u32: partition_u32(pivot.low() as u32),
+        u64: partition_u64(pivot.low())
+    )
 }
 
 /// Copies the codes less than `pivot` to one slice and the others to another, in order. Returns the number of the
@@ -249,6 +301,10 @@ fn partition_portable<B: Bits>(codes: &mut [B], pivot: B) -> usize {
     left
 }
 
+/// The largest number of lanes in a register.
+#[cfg(target_arch = "x86_64")]
+const MOST_LANES: usize = 32;
+
 /// A register of unsigned lanes, and the few instructions of which the network and the partition consist.
 ///
 /// # Safety
@@ -263,20 +319,25 @@ unsafe trait Vector: Copy {
     unsafe fn splat(lane: Self::Lane) -> Self;
     unsafe fn load(from: *const Self::Lane) -> Self;
     unsafe fn store(self, to: *mut Self::Lane);
-    /// Loads the first `count` lanes from memory; the others are those of `rest`.
+    /// Loads the first `count` lanes from memory, at least one; the others are those of `rest`.
     unsafe fn load_first(from: *const Self::Lane, count: usize, rest: Self) -> Self;
     /// Stores only the first `count` lanes.
     unsafe fn store_first(self, to: *mut Self::Lane, count: usize);
     /// The lesser and the greater of each two lanes.
     unsafe fn order(self, other: Self) -> (Self, Self);
-    /// Minimum with `other`, but maximum in the lanes whose bit is set in `HIGH`.
-    unsafe fn min_max<const HIGH: u32>(self, other: Self) -> Self;
-    /// Exchanges lane i with i ^ D, for D = 1, 2, 4, 8 below LANES.
+    /// Minimum with `other`, but maximum in the lanes whose number has bit D, for D = 1, 2, 4, 8, 16 below LANES.
+    unsafe fn min_max<const D: usize>(self, other: Self) -> Self;
+    /// Exchanges lane i with i ^ D, for D = 1, 2, 4, 8, 16 below LANES.
     unsafe fn exchange<const D: usize>(self) -> Self;
-    /// Reverses lanes within groups of G = 2, 4, 8, 16 up to LANES.
+    /// Reverses lanes within groups of G = 2, 4, 8, 16, 32 up to LANES.
     unsafe fn reverse<const G: usize>(self) -> Self;
     /// Interleaves the lanes of both: the first and the second half of the result.
     unsafe fn zip(self, other: Self) -> (Self, Self);
+    unsafe fn xor(self, other: Self) -> Self;
+    /// The differences of the lanes, which wrap around.
+    unsafe fn sub(self, other: Self) -> Self;
+    /// All ones in the lanes whose highest bit is set, else zero.
+    unsafe fn sign_mask(self) -> Self;
     /// A bit for each lane that is less than that of the pivot.
     unsafe fn less(self, pivot: Self) -> u32;
     /// Moves the lanes whose bits are set to the front, in order. The lanes after them are unspecified.
@@ -315,6 +376,107 @@ const fn split_table<const MASKS: usize>(lanes: u32) -> [u64; MASKS] {
 mod tests {
     use std::collections::BTreeSet;
 
+    use super::*;
+    use crate::Order;
+    use crate::key::Code;
+
+    /// Sorts and partitions codes in the middle of a slice, and checks that nothing else is written.
+    fn check<B: Bits>(codes: &[B], isa: Isa, what: &str) {
+        const AROUND: usize = 70;
+        let n = codes.len();
+        let guards = [B::from_low(0x5A), B::MAX];
+        let mut slice: Vec<B> = guards.into_iter().cycle().take(n + 2 * AROUND).collect();
+        let around = slice.clone();
+        let mut expected = codes.to_vec();
+        expected.sort_unstable();
+        slice[AROUND..][..n].copy_from_slice(codes);
+        sort(&mut slice[AROUND..][..n], isa);
+        assert!(slice[AROUND..][..n] == expected, "{n} codes of {} bits, {what}, {isa:?}", B::WIDTH);
+        if n > 0 {
+            slice[AROUND..][..n].copy_from_slice(codes);
+            let pivot = codes[n / 2];
+            let less = partition(&mut slice[AROUND..][..n], pivot, isa);
+            let (low, high) = slice[AROUND..][..n].split_at(less);
+            assert!(low.iter().all(|&code| code < pivot) && high.iter().all(|&code| code >= pivot));
+            slice[AROUND..][..n].sort_unstable();
+            assert!(slice[AROUND..][..n] == expected, "a partition is a permutation");
+        }
+        assert!(slice[..AROUND] == around[..AROUND] && slice[AROUND + n..] == around[AROUND + n..]);
+    }
+
+    fn check_width<B: Bits>() {
+        let mut rng = fastrand::Rng::with_seed(1);
+        let all = [Isa::Portable, Isa::Avx2, Isa::Avx512];
+        let lengths = (0..=300).chain((0..40).map(|i| 300 + i * 97)).chain([10_000, 50_001]);
+        for n in lengths {
+            let random: Vec<B> = (0..n).map(|_| B::from_low(rng.u64(..))).collect();
+            let mut sorted = random.clone();
+            sorted.sort_unstable();
+            let few: Vec<B> = (0..n).map(|_| random[rng.usize(..n.min(3))]).collect();
+            let least_and_greatest: Vec<B> =
+                (0..n).map(|_| if rng.bool() { B::ZERO } else { B::MAX }).collect();
+            let half: Vec<B> = random.iter().map(|&code| if rng.bool() { random[0] } else { code }).collect();
+            let mut one = vec![B::MAX; n];
+            (0..n.div_ceil(500)).for_each(|_| one[rng.usize(..n)] = B::from_low(rng.u64(..)));
+            for &isa in all.iter().filter(|&&isa| isa <= Isa::detect()) {
+                check(&random, isa, "random");
+                check(&sorted, isa, "sorted");
+                check(&few, isa, "few values");
+                check(&least_and_greatest, isa, "two values");
+                check(&half, isa, "half one value");
+                check(&one, isa, "one value and others");
+            }
+        }
+    }
+
+    #[test]
+    fn every_number_of_codes_is_sorted() {
+        check_width::<u16>();
+        check_width::<u32>();
+        check_width::<u64>();
+    }
+
+    /// Sorts few keys in the middle of a slice, and checks that nothing else is written.
+    fn check_small<B: Bits>(code: Code) {
+        let mut rng = fastrand::Rng::with_seed(2);
+        let ascending = Transform::new(code, Order::default());
+        let descending = Transform::new(code, Order { descending: true, ..Order::default() });
+        let all = [Isa::Portable, Isa::Avx2, Isa::Avx512].into_iter().filter(|&isa| isa <= Isa::detect());
+        for (isa, n) in all.flat_map(|isa| (0..=SMALL).map(move |n| (isa, n))) {
+            for transform in [ascending, descending].iter().filter(|transform| is_small_sorted(transform)) {
+                for round in 0..50 {
+                    // Bits with the sign, zeros and NaNs among them.
+                    let draw = |_| {
+                        B::from_low(rng.u64(..))
+                            .shr(rng.u32(..B::WIDTH))
+                            .xor([B::ZERO, B::MAX, B::SIGN][rng.usize(..3)])
+                    };
+                    let mut slice: Vec<B> = (0..n + 80).map(draw).collect();
+                    if round % 3 == 0 {
+                        slice[40..40 + n].sort_unstable_by_key(|&key| transform.encode(key));
+                    }
+                    let mut expected = slice.clone();
+                    expected[40..40 + n].sort_unstable_by_key(|&key| transform.encode(key));
+                    sort_small(&mut slice[40..40 + n], transform, isa);
+                    assert!(slice == expected, "{n} keys of {} bits, {code:?}, {isa:?}", B::WIDTH);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_keys_are_sorted_in_registers() {
+        for code in [Code::Unsigned, Code::Signed] {
+            check_small::<u16>(code);
+            check_small::<u32>(code);
+            check_small::<u64>(code);
+        }
+        check_small::<u16>(Code::F16);
+        check_small::<u16>(Code::BF16);
+        check_small::<u32>(Code::F32);
+        check_small::<u64>(Code::F64);
+    }
+
     /// The quoted words of a text.
     fn quoted(text: &str) -> BTreeSet<&str> {
         text.split('"').skip(1).step_by(2).flat_map(|list| list.split(',')).collect()
@@ -324,23 +486,27 @@ mod tests {
     #[test]
     fn every_feature_that_is_enabled_is_detected_first() {
         let own = include_str!("mod.rs");
-        let lists = || own.split("if detected!(").skip(1).filter_map(|rest| rest.split_once(") {"));
-        let detected = |isa: &str| {
-            lists()
-                .map(|list| quoted(list.0))
-                .find(|list| list.contains("avx512f") == (isa == "avx512f"))
-                .unwrap()
+        let detected = |feature: &str| {
+            let lists = own.split("if detected!(").skip(1).filter_map(|rest| rest.split_once(") {"));
+            lists.map(|list| quoted(list.0)).find(|list| list.contains(feature)).unwrap()
         };
+        let (avx512, of_16_bits) = (detected("avx512f"), detected("avx512bw"));
+        let avx2 = avx512.iter().filter(|feature| **feature != "avx512f").copied().collect();
+        assert_eq!(detected("avx2"), avx512);
         let enabled = [own, include_str!("avx2.rs"), include_str!("avx512.rs")]
             .into_iter()
             .flat_map(|text| text.lines().filter(|line| line.starts_with("#[target_feature")))
             .map(quoted);
         let mut functions = 0;
         for features in enabled {
-            let isa = if features.contains("avx512f") { "avx512f" } else { "avx2" };
-            assert!(features.is_subset(&detected(isa)), "{features:?}");
+            let detected = match features.contains("avx512f") {
+                _ if features.contains("avx512bw") => &avx512 | &of_16_bits,
+                true => avx512.clone(),
+                false => BTreeSet::clone(&avx2),
+            };
+            assert!(features.is_subset(&detected), "{features:?}");
             functions += 1;
         }
-        assert!(functions >= 14, "{functions}");
+        assert!(functions >= 18, "{functions}");
     }
 }

@@ -13,7 +13,7 @@
 use std::mem::MaybeUninit;
 
 use super::Vector;
-use crate::key::Bits;
+use crate::key::{Bits, Transform};
 
 /// The maximum number of keys for [`sort`].
 pub(super) const fn capacity<V: Vector>() -> usize {
@@ -30,13 +30,166 @@ pub(super) unsafe fn sort<V: Vector>(keys: *mut V::Lane, n: usize) {
     // SAFETY: the caller guarantees it.
     unsafe {
         match n.div_ceil(V::LANES) {
-            0 | 1 => sort_block::<V, 1>(keys, n),
+            0 => {}
+            1 => sort_block::<V, 1>(keys, n),
             2 => sort_block::<V, 2>(keys, n),
             3..=4 => sort_block::<V, 4>(keys, n),
             5..=8 => sort_block::<V, 8>(keys, n),
             _ if V::ROWS == 8 => sort_blocks::<V, 8>(keys, n),
             9..=16 => sort_block::<V, 16>(keys, n),
             _ => sort_blocks::<V, 16>(keys, n),
+        }
+    }
+}
+
+/// Sorts few keys, which are codes only while they are in registers.
+///
+/// # Safety
+/// There are at most [`SMALL`](super::SMALL) keys, integers or floats in the plain order; the machine supports the instructions of `V`,
+/// and the caller is compiled for them.
+#[inline(always)]
+pub(super) unsafe fn sort_small<V: Vector>(keys: &mut [V::Lane], transform: &Transform<V::Lane>) {
+    // SAFETY: the caller guarantees it.
+    unsafe {
+        if transform.is_integer() {
+            sort_small_by::<V, false>(keys, transform);
+        } else {
+            sort_small_by::<V, true>(keys, transform);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn sort_small_by<V: Vector, const FLOAT: bool>(keys: &mut [V::Lane], transform: &Transform<V::Lane>) {
+    // SAFETY: the caller guarantees it.
+    unsafe {
+        match keys.len().div_ceil(V::LANES) {
+            0 | 1 => sort_small_block::<V, FLOAT, 1>(keys, transform),
+            2 => sort_small_block::<V, FLOAT, 2>(keys, transform),
+            _ => sort_small_block::<V, FLOAT, 4>(keys, transform),
+        }
+    }
+}
+
+/// Sorts at most one block of R rows. Leaves keys in order as they are, which takes less time than sorting them.
+#[inline(always)]
+unsafe fn sort_small_block<V: Vector, const FLOAT: bool, const R: usize>(
+    keys: &mut [V::Lane],
+    transform: &Transform<V::Lane>,
+) {
+    let (n, at) = (keys.len(), keys.as_mut_ptr());
+    if n < 2 {
+        return;
+    }
+    // SAFETY: the loads and stores are cut to the keys; the caller guarantees the rest.
+    unsafe {
+        let zero = V::splat(transform.encode(V::Lane::ZERO));
+        let pad = V::splat(transform.decode(V::Lane::MAX));
+        let mut rows = load_padded::<V, R>(at, n, pad);
+        let mut next = load_padded::<V, R>(at.add(1), n - 1, pad);
+        let mut broken = 0;
+        for (row, next) in rows.iter_mut().zip(&mut next) {
+            *row = encode::<V, FLOAT>(*row, zero);
+            broken |= encode::<V, FLOAT>(*next, zero).less(*row);
+        }
+        if broken == 0 {
+            return;
+        }
+        if R == 1 {
+            sort_row(&mut rows[0], n);
+        } else {
+            sort_rows(&mut rows);
+        }
+        zip_columns(&mut rows);
+        for (r, row) in rows.into_iter().enumerate() {
+            let row = decode::<V, FLOAT>(row, zero);
+            match n.saturating_sub(r * V::LANES) {
+                0 => {}
+                left if left < V::LANES => store_few(row, at.add(r * V::LANES), left),
+                _ => row.store(at.add(r * V::LANES)),
+            }
+        }
+    }
+}
+
+/// Stores the first `count` lanes, not all, by up to two stores that overlap. After a masked store, the processor would wait with the
+/// load of an array that begins after these lanes.
+#[inline(always)]
+unsafe fn store_few<V: Vector>(row: V, to: *mut V::Lane, count: usize) {
+    /// Copies at least S bytes and at most twice as many.
+    #[inline(always)]
+    unsafe fn copy<const S: usize>(from: *const u8, to: *mut u8, bytes: usize) {
+        // SAFETY: both have that many bytes.
+        unsafe {
+            let (first, last) = (from.cast::<[u8; S]>().read(), from.add(bytes - S).cast::<[u8; S]>().read());
+            to.cast::<[u8; S]>().write(first);
+            to.add(bytes - S).cast::<[u8; S]>().write(last);
+        }
+    }
+    let mut lanes = MaybeUninit::<V>::uninit();
+    // SAFETY: the target has that many lanes, and so has the register.
+    unsafe {
+        row.store(lanes.as_mut_ptr().cast());
+        let (from, to, bytes) = (lanes.as_ptr().cast(), to.cast(), count * size_of::<V::Lane>());
+        match bytes {
+            32.. => copy::<32>(from, to, bytes),
+            16.. => copy::<16>(from, to, bytes),
+            8.. => copy::<8>(from, to, bytes),
+            4.. => copy::<4>(from, to, bytes),
+            _ => copy::<2>(from, to, bytes),
+        }
+    }
+}
+
+/// The codes of keys, as `Transform` has them for integers and for floats in the plain order. `zero` is the code of zero.
+#[inline(always)]
+unsafe fn encode<V: Vector, const FLOAT: bool>(keys: V, zero: V) -> V {
+    // SAFETY: the machine supports the instructions of `V`.
+    unsafe {
+        if !FLOAT {
+            return keys.xor(zero);
+        }
+        let sign = V::splat(V::Lane::SIGN);
+        flip(keys, keys).sub(sign.sub(zero))
+    }
+}
+
+/// The keys of such codes.
+#[inline(always)]
+unsafe fn decode<V: Vector, const FLOAT: bool>(codes: V, zero: V) -> V {
+    // SAFETY: the machine supports the instructions of `V`.
+    unsafe {
+        if !FLOAT {
+            return codes.xor(zero);
+        }
+        let codes = codes.sub(zero.sub(V::splat(V::Lane::SIGN)));
+        flip(codes, codes.xor(V::splat(V::Lane::MAX)))
+    }
+}
+
+/// Flips all bits of the lanes whose `negative` has the sign bit, and the sign bit of the others.
+#[inline(always)]
+unsafe fn flip<V: Vector>(lanes: V, negative: V) -> V {
+    // SAFETY: the machine supports the instructions of `V`.
+    unsafe { lanes.xor(negative.sign_mask().order(V::splat(V::Lane::SIGN)).1) }
+}
+
+/// Sorts one row, of which the first `n` lanes hold keys. Groups of lanes that are wider than `n` are not merged.
+#[inline(always)]
+unsafe fn sort_row<V: Vector>(row: &mut V, n: usize) {
+    // SAFETY: the machine supports the instructions of `V`.
+    unsafe {
+        let rows = std::array::from_mut(row);
+        merge::<V, 1, 2>(rows);
+        merge::<V, 1, 4>(rows);
+        if V::LANES >= 8 && n > 4 {
+            merge::<V, 1, 8>(rows);
+        }
+        if V::LANES >= 16 && n > 8 {
+            merge::<V, 1, 16>(rows);
+        }
+        if V::LANES >= 32 && n > 16 {
+            merge::<V, 1, 32>(rows);
         }
     }
 }
@@ -50,7 +203,11 @@ pub(super) unsafe fn sort_block<V: Vector, const R: usize>(keys: *mut V::Lane, n
     // SAFETY: the caller guarantees it.
     unsafe {
         let mut rows = load::<V, R>(keys, n);
-        sort_rows(&mut rows);
+        if R == 1 {
+            sort_row(&mut rows[0], n);
+        } else {
+            sort_rows(&mut rows);
+        }
         store_zipped(rows, keys, n);
     }
 }
@@ -141,14 +298,12 @@ unsafe fn clean_block<V: Vector, const R: usize>(block: *mut V) {
     unsafe {
         let mut rows: [V; R] = read_block(block);
         for row in &mut rows {
-            if V::LANES >= 16 {
-                *row = row.min_max::<0xFF00>(row.exchange::<8>());
+            match V::LANES {
+                4 => *row = clean_lanes::<V, 4>(*row),
+                8 => *row = clean_lanes::<V, 8>(*row),
+                16 => *row = clean_lanes::<V, 16>(*row),
+                _ => *row = clean_lanes::<V, 32>(*row),
             }
-            if V::LANES >= 8 {
-                *row = row.min_max::<0xF0F0>(row.exchange::<4>());
-            }
-            *row = row.min_max::<0xCCCC>(row.exchange::<2>());
-            *row = row.min_max::<0xAAAA>(row.exchange::<1>());
         }
         half_clean_columns(&mut rows);
         write_block(rows, block);
@@ -178,7 +333,8 @@ unsafe fn mirror<V: Vector>(row: V) -> V {
         match V::LANES {
             4 => row.reverse::<4>(),
             8 => row.reverse::<8>(),
-            _ => row.reverse::<16>(),
+            16 => row.reverse::<16>(),
+            _ => row.reverse::<32>(),
         }
     }
 }
@@ -186,9 +342,15 @@ unsafe fn mirror<V: Vector>(row: V) -> V {
 /// Loads the first R rows of `n` keys, filled up with the largest key.
 #[inline(always)]
 unsafe fn load<V: Vector, const R: usize>(keys: *const V::Lane, n: usize) -> [V; R] {
+    // SAFETY: the caller guarantees it.
+    unsafe { load_padded(keys, n, V::splat(V::Lane::MAX)) }
+}
+
+/// Loads the first R rows of `n` keys, filled up with `pad`.
+#[inline(always)]
+unsafe fn load_padded<V: Vector, const R: usize>(keys: *const V::Lane, n: usize, pad: V) -> [V; R] {
     // SAFETY: each row is within the `n` keys, or is cut to them.
     unsafe {
-        let pad = V::splat(V::Lane::MAX);
         let mut rows = [pad; R];
         if n >= R * V::LANES {
             for (r, row) in rows.iter_mut().enumerate() {
@@ -241,6 +403,9 @@ unsafe fn sort_rows<V: Vector, const R: usize>(rows: &mut [V; R]) {
         if V::LANES >= 16 {
             merge::<V, R, 16>(rows);
         }
+        if V::LANES >= 32 {
+            merge::<V, R, 32>(rows);
+        }
     }
 }
 
@@ -287,25 +452,44 @@ unsafe fn merge<V: Vector, const R: usize, const G: usize>(rows: &mut [V; R]) {
         for r in 0..R.div_ceil(2) {
             let (a, b) = (rows[r], rows[R - 1 - r]);
             (rows[r], rows[R - 1 - r]) = match G {
-                2 => (a.min_max::<0xAAAA>(b.reverse::<2>()), b.min_max::<0xAAAA>(a.reverse::<2>())),
-                4 => (a.min_max::<0xCCCC>(b.reverse::<4>()), b.min_max::<0xCCCC>(a.reverse::<4>())),
-                8 => (a.min_max::<0xF0F0>(b.reverse::<8>()), b.min_max::<0xF0F0>(a.reverse::<8>())),
-                _ => (a.min_max::<0xFF00>(b.reverse::<16>()), b.min_max::<0xFF00>(a.reverse::<16>())),
+                2 => (a.min_max::<1>(b.reverse::<2>()), b.min_max::<1>(a.reverse::<2>())),
+                4 => (a.min_max::<2>(b.reverse::<4>()), b.min_max::<2>(a.reverse::<4>())),
+                8 => (a.min_max::<4>(b.reverse::<8>()), b.min_max::<4>(a.reverse::<8>())),
+                16 => (a.min_max::<8>(b.reverse::<16>()), b.min_max::<8>(a.reverse::<16>())),
+                _ => (a.min_max::<16>(b.reverse::<32>()), b.min_max::<16>(a.reverse::<32>())),
             };
         }
-        // Compares columns 4, 2 and 1 apart.
         for row in rows.iter_mut() {
-            if G >= 16 {
-                *row = row.min_max::<0xF0F0>(row.exchange::<4>());
-            }
-            if G >= 8 {
-                *row = row.min_max::<0xCCCC>(row.exchange::<2>());
-            }
-            if G >= 4 {
-                *row = row.min_max::<0xAAAA>(row.exchange::<1>());
-            }
+            *row = match G {
+                2 => *row,
+                4 => clean_lanes::<V, 2>(*row),
+                8 => clean_lanes::<V, 4>(*row),
+                16 => clean_lanes::<V, 8>(*row),
+                _ => clean_lanes::<V, 16>(*row),
+            };
         }
         half_clean_columns(rows);
+    }
+}
+
+/// Sorts bitonic groups of G lanes: compares lanes G / 2, ..., 2 and 1 apart.
+#[inline(always)]
+unsafe fn clean_lanes<V: Vector, const G: usize>(mut row: V) -> V {
+    // SAFETY: the machine supports the instructions of `V`.
+    unsafe {
+        if G >= 32 {
+            row = row.min_max::<16>(row.exchange::<16>());
+        }
+        if G >= 16 {
+            row = row.min_max::<8>(row.exchange::<8>());
+        }
+        if G >= 8 {
+            row = row.min_max::<4>(row.exchange::<4>());
+        }
+        if G >= 4 {
+            row = row.min_max::<2>(row.exchange::<2>());
+        }
+        row.min_max::<1>(row.exchange::<1>())
     }
 }
 

@@ -1,27 +1,36 @@
 //! A quicksort whose partition moves whole registers in place, with a network as its base case.
 //!
-//! Pivots are medians of samples. Every range has a lower bound of its keys. If a pivot equals the bound, all keys up
-//! to it are equal and are set apart, so few distinct keys take fewer passes and not more. After too many bad pivots,
-//! std's sort takes over the range, so the time is O(n log n) for every input.
+//! Pivots are medians of samples. If a sample shows that one key makes up half of a range, one pass sets all keys that are equal to it
+//! apart. If the median occurs several times in the sample, it goes to the side that makes the parts more even. So few distinct keys
+//! take fewer passes and not more. After too many bad pivots, std's sort takes over the range, so the time is O(n log n) for every
+//! input.
 //!
-//! Source: Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512" (2017) for the in-place partition;
-//! Peters, "Pattern-defeating quicksort" (2021) for the bound.
+//! Source: Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512" (2017) for the in-place partition. The pass that sets
+//! equal keys apart is ours.
 
 use std::mem::MaybeUninit;
 
-use super::{Vector, network};
+use super::{MOST_LANES, Vector, network};
 use crate::key::Bits;
 
 /// The registers that the partition reads at a time.
 const UNROLL: usize = 8;
 
+/// The number of keys whose median is a pivot. The network sorts that many in a fraction of the time of a partition.
+const fn sampled<V: Vector>() -> usize {
+    if 4 * V::LANES < MOST_SAMPLED { 4 * V::LANES } else { MOST_SAMPLED }
+}
+
+const MOST_SAMPLED: usize = 64;
+
+/// The number of keys from which a partition may take less time than the network.
+const FEW_FROM: usize = 256;
+
 /// A range that still has to be sorted.
 #[derive(Clone, Copy)]
-struct Range<L> {
+struct Range {
     start: usize,
     len: usize,
-    /// No key of the range is less.
-    lower: L,
     /// The number of bad pivots that it may still have.
     patience: u32,
 }
@@ -31,46 +40,30 @@ struct Range<L> {
 #[inline(always)]
 pub(super) unsafe fn sort<V: Vector>(keys: &mut [V::Lane]) {
     // The smaller part is sorted at once, and the larger one waits. So no more ranges wait than a length has bits.
-    let mut waiting = [MaybeUninit::<Range<V::Lane>>::uninit(); usize::BITS as usize];
+    let mut waiting = [MaybeUninit::<Range>::uninit(); usize::BITS as usize];
     let mut count = 0;
-    let mut range = Range {
-        start: 0,
-        len: keys.len(),
-        lower: V::Lane::ZERO,
-        patience: 2 * (usize::BITS - keys.len().leading_zeros()),
-    };
+    let mut range =
+        Range { start: 0, len: keys.len(), patience: 2 * (usize::BITS - keys.len().leading_zeros()) };
     loop {
         let part = &mut keys[range.start..range.start + range.len];
-        if range.len <= network::capacity::<V>() {
-            // SAFETY: `part` is valid; the machine supports the instructions.
+        // SAFETY: `part` is valid; the machine supports the instructions.
+        if unsafe { is_base_case::<V>(part) } {
+            // SAFETY: as above.
             unsafe { network::sort::<V>(part.as_mut_ptr(), part.len()) };
         } else if range.patience == 0 {
             part.sort_unstable();
         } else {
-            // SAFETY: `part` is longer than the base case; the machine supports the instructions.
-            let pivot = unsafe { median_of_sample::<V>(part) };
-            let equal_to_lower = pivot == range.lower;
-            if !equal_to_lower || pivot != V::Lane::MAX {
-                // If the pivot equals the lower bound, keys up to it are equal, and done.
-                let bound = if equal_to_lower { pivot.wrapping_add(V::Lane::from_low(1)) } else { pivot };
-                // SAFETY: as above.
-                let left = unsafe { partition::<V>(part, bound) };
-                let right = range.len - left;
-                // The more equal keys are set apart, the fewer remain.
-                let bad = left < range.len / 8 || (!equal_to_lower && right < range.len / 8);
-                let patience = range.patience - u32::from(bad);
-                let high = Range { start: range.start + left, len: right, lower: bound, patience };
-                if equal_to_lower {
-                    range = high;
-                    continue;
-                }
-                let low = Range { len: left, patience, ..range };
-                let (now, later) = if left < right { (low, high) } else { (high, low) };
-                waiting[count].write(later);
-                count += 1;
-                range = now;
-                continue;
-            }
+            // SAFETY: `part` has enough registers; the machine supports the instructions.
+            let (less, not_greater) = unsafe { divide::<V>(part) };
+            let greater = range.len - not_greater;
+            let patience = range.patience - u32::from(less.max(greater) > range.len / 8 * 7);
+            let low = Range { len: less, patience, ..range };
+            let high = Range { start: range.start + not_greater, len: greater, patience };
+            let (now, later) = if less < greater { (low, high) } else { (high, low) };
+            waiting[count].write(later);
+            count += 1;
+            range = now;
+            continue;
         }
         if count == 0 {
             return;
@@ -81,24 +74,125 @@ pub(super) unsafe fn sort<V: Vector>(keys: &mut [V::Lane]) {
     }
 }
 
-/// A key near the median: the median of keys at pseudo-random indices, four registers of them. The indices depend on
-/// some of the keys, so no input is bad just because of its length.
+/// Whether the network sorts these keys. It takes the same time for all keys, so it does not sort many that have few distinct values.
+///
+/// # Safety
+/// The machine supports the instructions of `V`; the caller is compiled for them.
 #[inline(always)]
-unsafe fn median_of_sample<V: Vector>(keys: &[V::Lane]) -> V::Lane {
-    let mut sample = [V::Lane::ZERO; 64];
-    let n = 4 * V::LANES;
-    let seeding = [keys[0], keys[keys.len() / 2], keys[keys.len() - 1]];
-    let mut state = seeding.iter().fold(keys.len() as u64, |state, key| {
-        (state ^ key.low()).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
-    });
-    for slot in &mut sample[..n] {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let place = ((state >> 32) as u128 * keys.len() as u128) >> 32;
-        *slot = keys[place as usize];
+unsafe fn is_base_case<V: Vector>(keys: &[V::Lane]) -> bool {
+    if keys.len() > network::capacity::<V>() {
+        return false;
     }
-    // SAFETY: the sample is as long as the block; the machine supports the instructions.
-    unsafe { network::sort_block::<V, 4>(sample.as_mut_ptr(), n) };
-    sample[n / 2]
+    let least = (2 * UNROLL * V::LANES).max(network::capacity::<V>() / 2).max(FEW_FROM);
+    if keys.len() < least {
+        return true;
+    }
+    let mut equal = 0;
+    for i in 0..4 {
+        // SAFETY: there are eight registers at least, and these are two of them.
+        unsafe {
+            let stretch = keys.len() / 8;
+            let a = V::load(keys.as_ptr().add(i * stretch));
+            let b = V::load(keys.as_ptr().add((i + 4) * stretch));
+            equal += V::LANES as u32 - differ(a, b).count_ones();
+        }
+    }
+    equal < V::LANES as u32 / 2
+}
+
+/// Moves lesser keys to the front and greater ones to the back. Returns the number of lesser keys, and of those that are not greater.
+/// The keys between them are equal.
+///
+/// # Safety
+/// `keys` has at least `2 * UNROLL` registers; the machine supports the instructions of `V`.
+#[inline(always)]
+unsafe fn divide<V: Vector>(keys: &mut [V::Lane]) -> (usize, usize) {
+    // SAFETY: the caller guarantees it.
+    unsafe {
+        let mut sample = [V::Lane::ZERO; MOST_SAMPLED];
+        let sample = &mut sample[..sampled::<V>()];
+        take_sample::<V>(keys, sample);
+        let pivot = sample[sample.len() / 2];
+        let less = sample.iter().filter(|&&key| key < pivot).count();
+        let not_greater = sample.iter().filter(|&&key| key <= pivot).count();
+        if not_greater - less >= sample.len() / 2 {
+            return set_apart::<V>(keys, pivot);
+        }
+        // Not all keys of the sample are equal, so both parts have keys.
+        let with_lesser = sample.len() - less > not_greater;
+        let bound = pivot.wrapping_add(V::Lane::from_low(u64::from(with_lesser)));
+        let left = partition::<V>(keys, bound);
+        (left, left)
+    }
+}
+
+/// Takes keys from evenly distributed indices, and sorts them. The indices depend on some of the keys, so no input is bad just because
+/// of its length.
+///
+/// # Safety
+/// There are keys; the machine supports the instructions of `V`.
+#[inline(always)]
+unsafe fn take_sample<V: Vector>(keys: &[V::Lane], sample: &mut [V::Lane]) {
+    let seeding = [keys[0], keys[keys.len() / 2], keys[keys.len() - 1]];
+    let mut at = seeding.iter().fold(keys.len() as u64, |at, key| {
+        (at ^ key.low()).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+    });
+    for slot in &mut *sample {
+        // Multiples of the golden ratio, modulo 1.
+        at = at.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        *slot = keys[((at as u128 * keys.len() as u128) >> 64) as usize];
+    }
+    // SAFETY: the network has room for the sample; the machine supports the instructions.
+    unsafe { network::sort::<V>(sample.as_mut_ptr(), sampled::<V>()) };
+}
+
+/// The lanes that differ.
+#[inline(always)]
+unsafe fn differ<V: Vector>(a: V, b: V) -> u32 {
+    // SAFETY: the machine supports the instructions of `V`.
+    unsafe { a.less(b) | b.less(a) }
+}
+
+/// [`divide`] by a key that is equal to most others. Those are read, and only rows with other keys are written.
+///
+/// # Safety
+/// The machine supports the instructions of `V`; the caller is compiled for them.
+#[inline(always)]
+unsafe fn set_apart<V: Vector>(keys: &mut [V::Lane], pivot: V::Lane) -> (usize, usize) {
+    let (at, n) = (keys.as_mut_ptr(), keys.len());
+    let mut others = 0;
+    // SAFETY: all registers are within the keys. The other keys were read before their new positions are written.
+    unsafe {
+        let equal = V::splat(pivot);
+        let mut i = 0;
+        while i + V::LANES <= n {
+            let row = V::load(at.add(i));
+            let lanes = differ(row, equal);
+            if lanes != 0 {
+                equal.store(at.add(i));
+                // The lanes behind the other keys are overwritten by the next ones, or below.
+                row.compress(lanes).store(at.add(others));
+                others += lanes.count_ones() as usize;
+            }
+            i += V::LANES;
+        }
+        let clobbered = others..i.min(others + V::LANES);
+        let mut last = [V::Lane::ZERO; MOST_LANES];
+        std::ptr::copy_nonoverlapping(at.add(i), last.as_mut_ptr(), n - i);
+        keys[clobbered].fill(pivot);
+        for (&key, i) in last.iter().zip(i..n) {
+            keys[i] = pivot;
+            if key != pivot {
+                keys[others] = key;
+                others += 1;
+            }
+        }
+        let less = partition_any::<V>(&mut keys[..others], pivot);
+        let not_greater = n - (others - less);
+        keys.copy_within(less..others, not_greater);
+        keys[less..others.min(not_greater)].fill(pivot);
+        (less, not_greater)
+    }
 }
 
 /// Copies the keys less than `pivot` to one target and the others to another, both in order. Returns the number of the
@@ -168,7 +262,7 @@ unsafe fn partition<V: Vector>(keys: &mut [V::Lane], pivot: V::Lane) -> usize {
     unsafe {
         let pivot_lanes = V::splat(pivot);
         let rest = (n - 2 * step) % step;
-        let mut aside = MaybeUninit::<[V::Lane; 128]>::uninit();
+        let mut aside = MaybeUninit::<[V::Lane; UNROLL * MOST_LANES]>::uninit();
         let aside = aside.as_mut_ptr().cast::<V::Lane>();
         std::ptr::copy_nonoverlapping(at, aside, rest);
         let mut ends = [V::splat(V::Lane::ZERO); 2 * UNROLL];
