@@ -9,6 +9,7 @@ use sortie::rates::{self as cpu, CpuRates, Share};
 use sortie_device::rates::{self, Rates};
 use sortie_device::{Device, Error, cuda};
 
+use crate::cli::MemorySize;
 use crate::explain::counted;
 use crate::failure::Failure;
 use crate::threads;
@@ -39,9 +40,10 @@ pub fn list(measure: bool) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Lets `--engine auto` choose a GPU. Returns whether there is one whose rates are known.
-pub fn may_be_chosen() -> bool {
-    sortie::enable_gpu() != sortie::Enabled::NotMeasured
+/// Lets `--engine auto` choose a GPU, and returns whether it may: a GPU with known rates exists, and `-S` is not given.
+/// The CUDA driver does not respect `-S`.
+pub fn may_be_chosen(engine: Engine, limit: Option<MemorySize>) -> bool {
+    engine == Engine::Auto && limit.is_none() && sortie::enable_gpu() != sortie::Enabled::NotMeasured
 }
 
 /// Measures which share of the keys a GPU should get beside this many CPU threads, and describes the result.

@@ -1,10 +1,7 @@
 //! `--explain`: prints the plan of a sort instead of sorting.
 
-use sortie::Engine;
 use sortie::plan::Plan;
 
-use crate::cli::MemorySize;
-use crate::devices;
 use crate::failure::Failure;
 
 /// Prints the plan for the input that `input` describes.
@@ -23,10 +20,4 @@ pub const IN_RUNS: &str = ", in runs through temporary files";
 /// The error for an input whose size is not known.
 pub fn unknown_size() -> Failure {
     Failure::new("--explain needs the size of the input; give a file that is not compressed")
-}
-
-/// Lets `--engine auto` choose a GPU, and returns whether it may: a GPU with known rates exists, and `-S` is not given.
-/// The CUDA driver does not respect `-S`.
-pub fn may_take_gpu(engine: Engine, limit: Option<MemorySize>) -> bool {
-    engine == Engine::Auto && limit.is_none() && devices::may_be_chosen()
 }

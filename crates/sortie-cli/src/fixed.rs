@@ -9,7 +9,7 @@ use sortie_files::{Input, Items, Task, quote, sort_items};
 
 use crate::cli::{Check, FixedJob};
 use crate::failure::Failure;
-use crate::{explain, inputs, memory, stats, threads};
+use crate::{devices, explain, inputs, memory, stats, threads};
 
 /// The bytes of records that are checked at a time.
 const CHECKED: usize = 4 << 20;
@@ -31,7 +31,7 @@ pub fn run(args: &FixedJob) -> Result<(), Failure> {
         unique: args.unique,
         engine: resources.engine,
     };
-    explain::may_take_gpu(resources.engine, resources.buffer_size);
+    devices::may_be_chosen(resources.engine, resources.buffer_size);
     if resources.explain {
         let bytes = bytes.ok_or_else(explain::unknown_size)?;
         let (all, most) = (bytes as usize / size, budget as usize / (size.get() + records.beside()));

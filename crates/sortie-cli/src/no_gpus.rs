@@ -9,6 +9,7 @@ pub mod devices {
     use sortie::Engine;
 
     use super::HOW_TO_GET_THEM;
+    use crate::cli::MemorySize;
     use crate::failure::Failure;
 
     pub fn list(_: bool) -> Result<String, Failure> {
@@ -19,7 +20,7 @@ pub mod devices {
         Err(Failure::new(HOW_TO_GET_THEM))
     }
 
-    pub fn may_be_chosen() -> bool {
+    pub fn may_be_chosen(_: Engine, _: Option<MemorySize>) -> bool {
         false
     }
 }

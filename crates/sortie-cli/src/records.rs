@@ -8,7 +8,7 @@ use sortie_formats::Quoted;
 
 use crate::cli::{Check, RecordsJob, Resources};
 use crate::failure::Failure;
-use crate::{explain, inputs, memory, stats, threads};
+use crate::{devices, explain, inputs, memory, stats, threads};
 
 /// Sorts or checks records as the command line says.
 pub fn run(args: &RecordsJob) -> Result<(), Failure> {
@@ -34,7 +34,7 @@ pub fn run(args: &RecordsJob) -> Result<(), Failure> {
         let [input] = <[Input; 1]>::try_from(inputs).expect("a check has one input");
         check(input, how, &job)?;
     } else {
-        explain::may_take_gpu(engine, buffer_size);
+        devices::may_be_chosen(engine, buffer_size);
         if args.resources.explain {
             return explain(inputs, &job);
         }

@@ -26,7 +26,7 @@ use crate::cli::{
 };
 use crate::failure::Failure;
 use crate::memory::bytes;
-use crate::{explain, stats, threads};
+use crate::{devices, explain, stats, threads};
 use element::of_width;
 pub use file::holds_npy;
 use file::{ArrayFile, Format, IN_PARTS};
@@ -117,7 +117,7 @@ impl<'a> ArraySort<'a> {
         output: (Option<&'a Path>, Option<Compression>),
         temporary: PathBuf,
     ) -> Self {
-        explain::may_take_gpu(resources.engine, resources.buffer_size);
+        devices::may_be_chosen(resources.engine, resources.buffer_size);
         ArraySort {
             cut,
             descending: array.descending,

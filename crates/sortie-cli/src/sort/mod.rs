@@ -105,7 +105,7 @@ fn start_threads(resources: &Resources, work: Option<u64>) -> Result<usize, Erro
 fn may_take_gpu(resources: &Resources, work: Option<u64>) -> bool {
     // Looking for a GPU takes as long as a small sort.
     work.is_none_or(|bytes| bytes >= GPU_FROM)
-        && crate::explain::may_take_gpu(resources.engine, resources.buffer_size)
+        && crate::devices::may_be_chosen(resources.engine, resources.buffer_size)
 }
 
 /// Fails with the first line that is out of order.

@@ -22,7 +22,7 @@ use sortie_formats::spectra::Kept;
 
 use crate::cli::{SpectraArgs, temporary_folder};
 use crate::failure::Failure;
-use crate::{explain, memory, stats, threads};
+use crate::{devices, explain, memory, stats, threads};
 use batch::{Batch, Parser};
 use stretch::Stretches;
 use write::Writer;
@@ -42,7 +42,7 @@ pub fn run(args: &SpectraArgs) -> Result<(), Failure> {
     let stretches = Stretches::open(&args.input, budget / STRETCHES, &ledger)?;
     let mut writer = Writer::new(Output::open(output, &temporary_folder(), compression)?);
     let parser = Parser::new(args, stretches.name().to_owned(), compression.is_some());
-    explain::may_take_gpu(args.resources.engine, args.resources.buffer_size);
+    devices::may_be_chosen(args.resources.engine, args.resources.buffer_size);
     let kept = thread::scope(|scope| {
         // No stretch is queued between two threads.
         let (read, to_parse) = mpsc::sync_channel(0);
