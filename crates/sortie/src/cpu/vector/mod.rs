@@ -23,7 +23,6 @@ use std::ffi::{OsStr, OsString};
 use std::sync::OnceLock;
 
 use crate::Error;
-use crate::cpu::insert::insert;
 use crate::key::{Bits, Transform};
 
 /// Whether this machine has all of these features. They must be those that functions of that name are compiled for,
@@ -217,18 +216,24 @@ pub(crate) fn is_small_sorted<B: Bits>(transform: &Transform<B>) -> bool {
     transform.is_integer() || transform.is_plain_float()
 }
 
-/// Sorts up to [`SMALL`] keys in registers, see [`is_small_sorted`]. Codes in memory would be read again before they are all written, which takes as long as such a
-/// sort.
+/// Sorts up to [`SMALL`] keys in registers, see [`is_small_sorted`]. Codes in memory would be read again before they are
+/// all written, which takes as long as such a sort.
 pub(crate) fn sort_small<B: Bits>(keys: &mut [B], transform: &Transform<B>, isa: Isa) {
     assert!(keys.len() <= SMALL && is_small_sorted(transform));
     dispatch!(
         keys,
         isa,
-        insert(keys, *transform),
+        sort_small_portable(keys, transform),
         u16: sort_small_u16(same_width(transform)),
         u32: sort_small_u32(same_width(transform)),
         u64: sort_small_u64(same_width(transform))
     );
+}
+
+fn sort_small_portable<B: Bits>(keys: &mut [B], transform: &Transform<B>) {
+    transform.encode_slice(keys);
+    keys.sort_unstable();
+    transform.decode_slice(keys);
 }
 
 /// A transform of codes of the same type.
