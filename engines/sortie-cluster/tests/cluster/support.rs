@@ -15,8 +15,10 @@ const LIMIT: Duration = Duration::from_secs(240);
 /// After how many seconds the scheduler gives an executor up.
 const TIMEOUT: &str = "10";
 
+/// The program, which heeds a hangup even where the tests run under `nohup`.
 pub fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sortie-cluster"));
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_sortie-cluster")]);
     command.stdin(Stdio::null());
     command
 }
