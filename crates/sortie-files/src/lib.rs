@@ -46,6 +46,8 @@ mod error;
 mod format;
 pub mod formats;
 mod gather;
+#[cfg(test)]
+mod gnu_sort;
 mod input;
 mod items;
 mod ledger;

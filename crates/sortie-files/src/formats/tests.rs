@@ -3,13 +3,13 @@
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::process::Command;
 
 use sortie::Report;
 
 use super::sequences::{Format, SequenceKey, SequenceOrder, check_sequences, sort_sequences};
 use super::text::{TextOrder, check_text, merge_text, sort_text};
 use super::{Choices, Layout, Lines, Prefixed, check_layout, sort_layout, sort_records};
+use crate::gnu_sort::gnu_sort;
 use crate::{Error, Input, Temporary};
 
 /// What `sort` writes for inputs with these bytes.
@@ -103,21 +103,6 @@ fn records_of_one_length_are_sorted_by_their_keys() {
     }
 }
 
-/// The output of GNU sort for these options and this text, or `None` if the machine has no such program.
-fn gnu(options: &str, text: &[u8]) -> Option<Vec<u8>> {
-    let version = Command::new("sort").arg("--version").output().ok()?;
-    if !version.stdout.windows(13).any(|window| window == b"GNU coreutils") {
-        eprintln!("skipped: there is no GNU sort here to compare with");
-        return None;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("in");
-    fs::write(&path, text).unwrap();
-    let output = Command::new("sort").env("LC_ALL", "C").args(options.split(' ')).arg(path).output().unwrap();
-    assert!(output.status.success(), "sort {options}");
-    Some(output.stdout)
-}
-
 #[test]
 fn text_is_sorted_as_gnu_sort_does_whatever_fits_in_memory() {
     let mut random = fastrand::Rng::with_seed(3);
@@ -136,7 +121,7 @@ fn text_is_sorted_as_gnu_sort_does_whatever_fits_in_memory() {
         ("-r -s -t,", "2,2 3h"),
     ] {
         let given = keys.split_whitespace().map(|key| format!(" -k{key}")).collect::<String>();
-        let Some(expected) = gnu(&format!("{options}{given}"), &text) else { return };
+        let expected = gnu_sort(&format!("{options}{given}"), &text);
         let has = |option| options.split(' ').any(|given| given == option);
         let order = TextOrder {
             keys: keys.split_whitespace().map(|key| key.parse().unwrap()).collect(),

@@ -1,8 +1,5 @@
 //! Tests the order against the `sort` of this machine in the C locale, and the encoding against the comparison.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
-
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::strategy::ValueTree;
@@ -11,6 +8,7 @@ use proptest::test_runner::TestRunner;
 
 use super::{LineOrder, TextOrder};
 use crate::Error;
+use crate::gnu_sort::gnu_sort;
 
 /// The order that `options`, separated by spaces, define.
 fn try_order(options: &str) -> Result<LineOrder, Error> {
@@ -41,29 +39,6 @@ fn order(options: &str) -> LineOrder {
     try_order(options).expect(options)
 }
 
-/// The output of `LC_ALL=C sort` for `input`, or `None` if the machine has no GNU sort.
-fn gnu(options: &str, input: &[u8]) -> Option<Vec<u8>> {
-    let mut sort = Command::new("sort");
-    sort.env("LC_ALL", "C").args(options.split_whitespace());
-    let mut child = sort.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let mut stdin = child.stdin.take().expect("it is piped");
-    let output = std::thread::scope(|scope| {
-        scope.spawn(move || stdin.write_all(input).expect("sort reads all"));
-        child.wait_with_output().expect("sort ends")
-    });
-    assert!(output.status.success(), "sort {options}");
-    Some(output.stdout)
-}
-
-fn has_gnu() -> bool {
-    let version = Command::new("sort").arg("--version").output();
-    let is_gnu = version.is_ok_and(|v| v.stdout.windows(13).any(|w| w == b"GNU coreutils"));
-    if !is_gnu {
-        eprintln!("skipped: there is no GNU sort here to compare with");
-    }
-    is_gnu
-}
-
 /// Sorts by the comparison as GNU sort would: stably, and keeping the first of equal lines under `-u`.
 fn sorted(order: &LineOrder, lines: &[Vec<u8>], end: u8) -> Vec<u8> {
     let mut lines: Vec<&Vec<u8>> = lines.iter().collect();
@@ -83,7 +58,7 @@ fn check(options: &str, lines: &[Vec<u8>]) {
     let instead = |byte| if byte == 0 && zero { b'\n' } else { byte };
     let lines: Vec<Vec<u8>> = lines.iter().map(|line| line.iter().copied().map(instead).collect()).collect();
     let input: Vec<u8> = lines.iter().flat_map(|line| line.iter().copied().chain([end])).collect();
-    let theirs = gnu(options, &input).expect("there is a sort");
+    let theirs = gnu_sort(options, &input);
     let ours = sorted(&order, &lines, end);
     if ours != theirs {
         let (ours, theirs) = (ours.split(|&b| b == end), theirs.split(|&b| b == end));
@@ -175,9 +150,6 @@ fn sample<T>(strategy: impl Strategy<Value = T>, count: usize) -> Vec<T> {
 
 #[test]
 fn each_option_orders_whole_lines_as_gnu_sort_does() {
-    if !has_gnu() {
-        return;
-    }
     let lines = sample(line(), 400);
     let fields = sample(field(), 1000);
     for options in
@@ -192,9 +164,6 @@ fn each_option_orders_whole_lines_as_gnu_sort_does() {
 
 #[test]
 fn combined_options_order_as_gnu_sort_does() {
-    if !has_gnu() {
-        return;
-    }
     for (options, lines) in sample((options(), prop::collection::vec(line(), 0..200)), 200) {
         check(&options, &lines);
     }
@@ -202,9 +171,6 @@ fn combined_options_order_as_gnu_sort_does() {
 
 #[test]
 fn debug_marks_what_gnu_sort_marks() {
-    if !has_gnu() {
-        return;
-    }
     for (options, lines) in sample((options(), prop::collection::vec(line(), 0..40)), 100) {
         let options = options.replace("-z", "");
         let order = order(&options);
@@ -214,7 +180,7 @@ fn debug_marks_what_gnu_sort_marks() {
             marked.extend(line.iter().map(|&byte| if byte == b'\t' { b'>' } else { byte }));
             order.annotate(&line[..line.len() - 1], &mut marked);
         }
-        let theirs = gnu(&format!("--debug {options}"), &input).expect("there is a sort");
+        let theirs = gnu_sort(&format!("--debug {options}"), &input);
         let [ours, theirs] =
             [marked, theirs].map(|text| text.escape_ascii().to_string().replace("\\n", "\n"));
         assert!(ours == theirs, "sort --debug {options}\n{ours}\nGNU's:\n{theirs}");
@@ -254,9 +220,6 @@ fn options_that_exclude_each_other_are_refused_with_gnu_sorts_words() {
 /// Numbers close to the midpoint of two adjacent long doubles, and at both ends of their range.
 #[test]
 fn long_doubles_are_rounded_as_strtold_rounds() {
-    if !has_gnu() {
-        return;
-    }
     let halves = |mantissa: u128, tail: &str| {
         ["9", "0", "49999999999999999999", "5", "50000000000000000001", tail]
             .map(|fraction| format!("{mantissa}.{fraction}").into_bytes())
