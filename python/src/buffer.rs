@@ -22,7 +22,7 @@ impl Buffer {
         Ok(Buffer { words: zeroed(bytes.div_ceil(size_of::<u128>()))?, bytes })
     }
 
-    /// Gives the buffer so many bytes, whose values are arbitrary. It allocates only if they are more than ever before.
+    /// Gives the buffer `bytes` bytes, whose values are arbitrary. It allocates only if they are more than ever before.
     pub fn reuse(&mut self, bytes: usize) -> Result<(), Failure> {
         let words = bytes.div_ceil(size_of::<u128>());
         if words > self.words.len() {

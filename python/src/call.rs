@@ -30,7 +30,7 @@ pub fn last_report() -> Option<Report> {
     LAST.with_borrow(Clone::clone)
 }
 
-/// Runs `work` on `n` elements of so many bytes in all, by threads of the pool. It returns what it made, and what it did.
+/// Runs `work` on `n` elements of `bytes` bytes in all, by threads of the pool. It returns what it made, and what it did.
 pub fn run<R: Send>(
     py: Python<'_>,
     options: &Options,
@@ -136,7 +136,7 @@ fn pool(options: &Options, n: usize) -> PyResult<Option<Arc<ThreadPool>>> {
     }
 }
 
-/// A pool of so many threads, which is kept for further calls.
+/// A pool with this number of threads, which is kept for further calls.
 fn pool_of(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
     static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);

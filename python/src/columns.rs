@@ -40,7 +40,7 @@ impl Columns {
         self.columns.push(column);
     }
 
-    /// Adds a column that the caller has given. Only so many of its bytes were allocated for the sort.
+    /// Adds a column that the caller has given. `held` is the number of its bytes that were allocated for the sort.
     pub fn push_given(&mut self, column: SortColumn, held: usize) {
         self.held += held;
         self.columns.push(column);

@@ -50,7 +50,7 @@ impl<'py> Indices<'py> {
         Ok(Indices { dtype: numpy::dtype::<u32>(py), narrow: true, largest: u64::from(u32::MAX) })
     }
 
-    /// Returns an error if indices of so many elements do not fit.
+    /// Returns an error if indices of `n` elements do not fit.
     pub fn fit(&self, n: usize) -> PyResult<()> {
         if (n as u64).saturating_sub(1) <= self.largest {
             return Ok(());

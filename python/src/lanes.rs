@@ -8,8 +8,7 @@ use rayon::prelude::*;
 use crate::buffer::{self, Buffer};
 use crate::errors::Failure;
 
-/// Bytes of lanes that are copied to be sorted, at a time: so many for each thread, which stay in its cache, and at most so many
-/// in all.
+/// The most bytes of lanes that are copied at a time to be sorted: for each thread, so that they stay in its cache, and in all.
 const BLOCK_EACH: usize = 1 << 20;
 const BLOCK: usize = 32 << 20;
 

@@ -89,7 +89,7 @@ macro_rules! bits {
 }
 bits!(u16: i16, u32: i32, u64: i64);
 
-/// Evaluates an expression with `$bits` as the unsigned integer of so many bytes.
+/// Evaluates an expression with `$bits` as the unsigned integer as wide as `$dtype`.
 macro_rules! with_bits {
     ($dtype:expr, $bits:ident => $body:expr) => {
         match $dtype.width() {
@@ -141,7 +141,7 @@ impl<'a> Numbers<'a> {
         self.dtype.width()
     }
 
-    /// The sorter of a call that holds so many bytes already.
+    /// The sorter of a call that already holds `held` bytes.
     fn sorter(&self, held: usize) -> Result<Sorter, Failure> {
         let Order { descending, nans, .. } = self.order;
         Ok(self.options.builder(held)?.descending(descending).nans(nans).build()?)
@@ -169,7 +169,7 @@ impl<'a> Numbers<'a> {
         Ok(holding(report, held))
     }
 
-    /// Sorts keys, each with a payload of so many bytes. Stable, unless the options say otherwise.
+    /// Sorts keys, each with a payload of `each` bytes. Stable, unless the options say otherwise.
     pub fn sort_pairs(&self, keys: &mut [u8], each: usize, payload: &mut [u8]) -> Result<Report, Failure> {
         if self.options.stable != Some(false) && self.has_ties(keys) {
             return self.sort_rows(keys, None, Some((each, payload)), 0);
@@ -434,7 +434,7 @@ fn has_ties<B: Bits>(keys: &[u8], float: Float) -> bool {
     false
 }
 
-/// The report of a sort whose caller holds so many bytes of scratch.
+/// The report of a sort whose caller holds `held` bytes of scratch.
 pub fn holding(mut report: Report, held: usize) -> Report {
     report.scratch_peak += held as u64;
     report

@@ -167,7 +167,7 @@ impl Options {
         choices.map(|(descending, nulls)| Options { descending, ..self.clone() }.with_nulls(&nulls)).collect()
     }
 
-    /// A builder with the choices that hold for every kind of key, for a call that holds so many bytes of scratch already.
+    /// A builder with the choices that hold for every kind of key, for a call that already holds `held` bytes of scratch.
     pub fn builder(&self, held: usize) -> Result<SorterBuilder, Failure> {
         let mut builder = Sorter::builder().engine(self.engine);
         if self.threads == Some(1) {
@@ -179,7 +179,7 @@ impl Options {
         Ok(if self.stable == Some(false) { builder.unstable() } else { builder })
     }
 
-    /// What the memory limit leaves to a call that holds so many bytes already, or an error if they are more than it allows.
+    /// What the memory limit leaves to a call that already holds `held` bytes, or an error if they are more than it allows.
     pub fn left(&self, held: usize) -> Result<Option<u64>, Failure> {
         let Some(limit) = self.memory_limit else { return Ok(None) };
         match limit.checked_sub(held as u64) {
@@ -223,7 +223,7 @@ impl<'a, 'py, T: for<'b> FromPyObject<'b, 'py>> FromPyObject<'a, 'py> for Each<T
 }
 
 impl<T: Clone> Each<T> {
-    /// The values of so many columns.
+    /// The values, one for each column.
     pub fn of(self, what: &str, columns: usize) -> PyResult<Vec<T>> {
         match self {
             Each::All(value) => Ok(vec![value; columns]),

@@ -356,7 +356,7 @@ fn numbers(what: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     Ok(found)
 }
 
-/// A vector with room for so many numbers.
+/// A vector with room for `n` numbers.
 fn reserved(n: usize) -> Result<Vec<usize>, Failure> {
     let mut numbers = Vec::new();
     numbers.try_reserve_exact(n).map_err(|_| Failure::Memory(n.saturating_mul(size_of::<usize>())))?;

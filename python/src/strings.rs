@@ -108,7 +108,7 @@ pub fn column(py: Python<'_>, dtype: &Bound<'_, PyArrayDescr>, items: &[u8]) -> 
         let status = unsafe { (functions.load)(held.1, item.as_ptr().cast(), &raw mut string) };
         let text = match (status, &missing) {
             (0, _) if string.bytes == 0 => &[][..],
-            // SAFETY: NumPy has returned a string of so many bytes, which stays while it is held.
+            // SAFETY: NumPy has returned a string of this length, which stays while it is held.
             (0, _) => unsafe { std::slice::from_raw_parts(string.data.cast(), string.bytes) },
             (1, Missing::String(text)) => text,
             (1, Missing::Null) => {

@@ -28,7 +28,7 @@ pub struct Job {
     pub is_limited: bool,
 }
 
-/// What is in the file.
+/// The order of a file's lines or records.
 pub enum Content {
     Lines(TextOrder),
     Records(SequenceOrder),
