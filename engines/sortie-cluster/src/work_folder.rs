@@ -103,8 +103,13 @@ fn is_unowned(entry: &fs::DirEntry, user: u32) -> io::Result<bool> {
 /// Puts a file in the place of the folder of rows.
 fn end_writes(folder: &Path) -> io::Result<()> {
     let rows = folder.join(ROWS);
-    fs::rename(&rows, folder.join("ended"))?;
-    File::create(rows)?;
+    for attempt in 0.. {
+        fs::rename(&rows, folder.join(format!("ended-{attempt}")))?;
+        // A thread may have made the folder again since.
+        if File::create_new(&rows).is_ok() || !rows.is_dir() {
+            break;
+        }
+    }
     Ok(())
 }
 
@@ -113,14 +118,30 @@ fn delete(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         // The file in the place of the rows keeps writers out, so it stays to the end too.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            let _ = fs::remove_dir_all(entry.path());
+            delete_ended(&entry.path());
         }
     }
-    let _ = fs::remove_dir_all(folder);
+    let ended = folder.with_extension("ended");
+    if fs::rename(folder, &ended).is_ok() {
+        delete_ended(&ended);
+    }
+}
+
+/// Deletes a folder under a name that no thread knows. One that has just opened it by its old name may still make a file in it.
+fn delete_ended(folder: &Path) {
+    while let Err(error) = fs::remove_dir_all(folder) {
+        if error.kind() != io::ErrorKind::DirectoryNotEmpty {
+            break;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::Ordering::Relaxed;
+    use std::thread;
+
     use super::*;
 
     fn folders(parent: &Path) -> Vec<PathBuf> {
@@ -138,6 +159,31 @@ mod tests {
         assert!(fs::create_dir_all(&job).is_err() && File::create(job.join("next")).is_err());
         drop(work);
         assert!(folders(parent.path()).is_empty());
+    }
+
+    #[test]
+    fn a_folder_is_deleted_though_threads_make_its_rows_again() {
+        let parent = tempfile::tempdir().unwrap();
+        for _ in 0..100 {
+            let work = WorkFolder::new(parent.path()).unwrap();
+            let rows = work.rows();
+            let is_deleted = AtomicBool::new(false);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    for file in 0.. {
+                        let _ = fs::create_dir(&rows);
+                        let _ = File::create(rows.join(file.to_string()));
+                        if is_deleted.load(Relaxed) {
+                            break;
+                        }
+                    }
+                });
+                thread::sleep(Duration::from_millis(1));
+                drop(work);
+                is_deleted.store(true, Relaxed);
+            });
+            assert!(folders(parent.path()).is_empty());
+        }
     }
 
     #[test]
