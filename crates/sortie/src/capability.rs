@@ -116,6 +116,13 @@ const TABLE: &[Capability] = &[
         several_gpus: NONE,
     },
     Capability {
+        name: "the first k keys, or their indices",
+        is_of: |request| matches!(request.operation, Operation::TopK { .. }),
+        cpu: AUTO,
+        one_gpu: NONE,
+        several_gpus: NONE,
+    },
+    Capability {
         name: "compound keys",
         is_of: |request| is_array(request, Beside::is_nothing) && is_compound(request),
         cpu: of(&[Auto, Quicksort, Merge]),
@@ -246,7 +253,7 @@ impl Capability {
             .collect();
         let elsewhere = elsewhere.join(" or ");
         Err(Error::Unsupported(if there == NONE {
-            format!("{name} cannot be sorted by {engine}; choose {elsewhere}")
+            format!("{name} are not supported by {engine}; choose {elsewhere}")
         } else if there.unstable.contains(&algorithm) {
             format!(
                 "{algorithm:?} does not keep the order of equal keys; allow that with unstable(), or choose {}",
@@ -361,7 +368,8 @@ mod tests {
                 [array(beside), segments(beside)].into_iter().for_each(|what| find(what, form));
             }
         }
-        for what in [array(payload), array(indices), (Operation::Lcps, indices)] {
+        let top = Operation::TopK { k: 3, sorted: true };
+        for what in [array(payload), array(indices), (Operation::Lcps, indices), (top, indices)] {
             find(what, KeyForm::Strings);
         }
         find(array(payload), KeyForm::Compared);

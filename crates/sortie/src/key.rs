@@ -85,6 +85,12 @@ pub struct Order {
 }
 
 impl Order {
+    /// Smallest first, with NaNs and nulls last: the default.
+    pub const ASCENDING: Order = Order { descending: false, nans: Nans::Last, nulls: Nulls::Last };
+
+    /// Largest first, with NaNs and nulls last.
+    pub const DESCENDING: Order = Order { descending: true, ..Order::ASCENDING };
+
     /// Whether keys of this code can be equal although their bits differ.
     #[inline]
     pub(crate) fn ties_nans(self, code: Code) -> bool {
@@ -423,6 +429,29 @@ impl<B: Bits> Transform<B> {
         usual.xor(usual.xor(B::MAX).sign_mask().or(B::SIGN))
     }
 
+    /// The keys whose codes are at most this one.
+    pub(crate) fn up_to(&self, code: B) -> UpTo<B> {
+        if self.is_integer() {
+            return UpTo { float: false, flip: self.flip, from: B::ZERO, more: code };
+        }
+        // Codes of ascending floats whose NaNs are last: numbers, and then NaNs.
+        let nan = self.top.wrapping_add(B::from_low(1));
+        let (from, more) = if self.rotate == B::ZERO {
+            match (code > self.top, self.descending) {
+                (true, _) if self.ties_nans => (B::ZERO, B::MAX),
+                (false, true) => (self.top.wrapping_sub(code), code),
+                _ => (B::ZERO, code),
+            }
+        } else if code < self.rotate {
+            (nan, if self.ties_nans { self.rotate.wrapping_sub(B::from_low(1)) } else { code })
+        } else if self.descending {
+            (self.top.wrapping_sub(code.wrapping_sub(self.rotate)), code)
+        } else {
+            (nan, code)
+        };
+        UpTo { float: true, flip: B::ZERO, from: from.wrapping_add(self.nans), more }
+    }
+
     #[inline(always)]
     fn complement(&self, code: B) -> B {
         if self.descending && code <= self.top { self.top.wrapping_sub(code) } else { code }
@@ -441,6 +470,32 @@ impl<B: Bits> Transform<B> {
         if !self.is_identity() {
             keys.iter_mut().for_each(|k| *k = self.decode(*k));
         }
+    }
+}
+
+/// Keys with which an order begins, for a filter of few steps: those whose bits are in an interval, which may wrap around, after
+/// all bits but the sign of negative floats were flipped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UpTo<B> {
+    pub float: bool,
+    /// Bits of integers that are flipped.
+    pub flip: B,
+    /// The first of the interval.
+    pub from: B,
+    /// How many follow it.
+    pub more: B,
+}
+
+impl<B: Bits> UpTo<B> {
+    /// Codes up to this one, of which it is the last.
+    pub(crate) fn code(code: B) -> Self {
+        UpTo { float: false, flip: B::ZERO, from: B::ZERO, more: code }
+    }
+
+    #[inline(always)]
+    pub(crate) fn contains(&self, bits: B) -> bool {
+        let flip = if self.float { bits.sign_mask().or(B::SIGN) } else { self.flip };
+        bits.xor(flip).wrapping_sub(self.from) <= self.more
     }
 }
 

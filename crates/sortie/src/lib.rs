@@ -186,6 +186,41 @@ pub fn argsort<K: Key>(keys: &[K]) -> Vec<usize> {
     indices
 }
 
+/// The first `k` keys in this order, or all if there are fewer: those with which the sorted keys would begin. Of equal keys,
+/// those with smaller indices come first.
+///
+/// Takes O(n + k log k) time and reads the keys once. Scratch: see [`Sorter::arg_top_k`]. Runs on the CPU.
+///
+/// # Panics
+/// If the system refuses the scratch.
+///
+/// ```
+/// use sortie::Order;
+/// assert_eq!(sortie::top_k(&[5, 1, 4, 2], 2, Order::DESCENDING), [5, 4]);
+/// assert_eq!(sortie::top_k(&["pear", "fig", "apple"], 2, Order::ASCENDING), ["apple", "fig"]);
+/// ```
+#[must_use]
+pub fn top_k<K: Key + Clone>(keys: &[K], k: usize, order: Order) -> Vec<K> {
+    arg_top_k(keys, k, order).into_iter().map(|index| keys[index].clone()).collect()
+}
+
+/// The indices of the first `k` keys in this order, or of all if there are fewer. Of equal keys, those with smaller indices
+/// come first. Otherwise as [`top_k`].
+///
+/// # Panics
+/// If the system refuses the scratch.
+///
+/// ```
+/// use sortie::Order;
+/// assert_eq!(sortie::arg_top_k(&[30, 10, 20, 10], 3, Order::ASCENDING), [1, 3, 2]);
+/// ```
+#[must_use]
+pub fn arg_top_k<K: Key>(keys: &[K], k: usize, order: Order) -> Vec<usize> {
+    let mut indices = vec![0; k.min(keys.len())];
+    infallible(Sorter::shared().with_order(order).arg_top_k(keys, &mut indices));
+    indices
+}
+
 /// Sorts each segment of `keys` on its own, in place. May use a GPU after [`enable_gpu`], if that is predicted to be faster; if
 /// the GPU fails, the CPU sorts. Scratch: at most that of [`sort`].
 ///

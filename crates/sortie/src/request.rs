@@ -47,6 +47,13 @@ pub enum Operation {
     Segments(Option<Box<Lengths>>),
     /// Strings are sorted, and the number of bytes that each shares with the one before is written.
     Lcps,
+    /// The first `k` keys are selected.
+    TopK {
+        /// How many.
+        k: usize,
+        /// Whether they are to be in order.
+        sorted: bool,
+    },
 }
 
 /// How an engine obtains the order of keys.

@@ -8,6 +8,7 @@ mod numbers;
 #[cfg_attr(not(feature = "gpu"), path = "sorter/no_gpus.rs")]
 mod on_gpus;
 mod strings;
+mod top;
 
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::Algorithm;
-use crate::request::{KeyForm, Request};
+use crate::request::{KeyForm, Operation, Request};
 #[cfg(feature = "gpu")]
 use crate::{Bound, Error};
 
@@ -17,6 +17,8 @@ pub enum CpuWay {
     Quicksort,
     /// By merge sort. Stable.
     Merge,
+    /// One pass sets the keys before a bound apart, and these are sorted.
+    Select,
 }
 
 impl CpuWay {
@@ -24,6 +26,7 @@ impl CpuWay {
     pub(crate) fn of(request: &Request) -> CpuWay {
         let compared = matches!(request.keys, KeyForm::Compared | KeyForm::Compound { .. });
         match request.algorithm {
+            _ if matches!(request.operation, Operation::TopK { .. }) => CpuWay::Select,
             Algorithm::Merge => CpuWay::Merge,
             Algorithm::Quicksort => CpuWay::Quicksort,
             Algorithm::Auto if request.keys == KeyForm::Compared && request.is_stable() => CpuWay::Merge,
@@ -104,6 +107,7 @@ impl fmt::Display for CpuWay {
             CpuWay::Distribute => "distribution to buckets that fit a cache",
             CpuWay::Quicksort => "quicksort",
             CpuWay::Merge => "merge sort",
+            CpuWay::Select => "selection by a bound from a sample",
         })
     }
 }

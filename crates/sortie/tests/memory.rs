@@ -51,6 +51,7 @@ fn scratch_is_as_promised() {
     pairs_and_indices_take_a_copy();
     strings_take_a_reference_and_two_words_each();
     sorts_by_comparison_take_a_copy();
+    selections_take_what_the_result_does();
 }
 
 const N: usize = 2_000_000;
@@ -135,5 +136,22 @@ fn sorts_by_comparison_take_a_copy() {
         let texts: Vec<String> = items.iter().take(200).map(|x| format!("{x:x}{x}")).collect();
         let mut strings: Vec<&str> = texts.iter().map(String::as_str).collect();
         within(what, strings.len() * size_of::<&str>(), || sorter.sort_strings(&mut strings));
+    });
+}
+
+/// Candidates, and what sorts the result.
+fn selections_take_what_the_result_does() {
+    each_sorter(|what, sorter| {
+        for k in [10, 1000, 50_000, N / 2, N] {
+            let threads = if what.starts_with('2') && 16 * k <= N { 4 } else { 1 };
+            let candidates = N.min(2 * k + 4096) * threads;
+            let (keys, mut indices) = (random(), vec![0u64; k]);
+            within(what, candidates * 24 + k * 32, || sorter.arg_top_k(&keys, &mut indices));
+            let keys: Vec<f32> = keys.iter().map(|&x| x as f32).collect();
+            within(what, candidates * 16 + k * 24, || sorter.arg_top_k(&keys, &mut indices));
+        }
+        let texts: Vec<String> = random().iter().take(N / 4).map(|x| format!("{x:x}")).collect();
+        let mut indices = vec![0u64; 1000];
+        within(what, 4 * 6096 * 32 + 32_000, || sorter.arg_top_k(&texts, &mut indices));
     });
 }

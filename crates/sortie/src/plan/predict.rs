@@ -23,7 +23,8 @@ pub(super) fn on_cpu(request: &Request, cpu: &CpuRates) -> Option<f64> {
     let (n, threads) = (request.n as f64, request.budget.threads as f64);
     let moves = if request.beside.is_nothing() { 1.0 } else { MOVES };
     match (&request.operation, request.keys) {
-        (_, KeyForm::Compound { .. } | KeyForm::Compared) | (Operation::Segments(None), _) => None,
+        (_, KeyForm::Compound { .. } | KeyForm::Compared)
+        | (Operation::Segments(None) | Operation::TopK { .. }, _) => None,
         (_, KeyForm::Strings) => {
             Some(n * STRING_SECONDS * (1.0 + STRING_CROWDING * (threads - 1.0)) / threads)
         }

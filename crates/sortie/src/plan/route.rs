@@ -80,6 +80,7 @@ impl Plan {
     pub fn phases(&self) -> &'static [&'static str] {
         match self.route {
             Route::Cpu(CpuWay::Distribute) => &["profile", "encode", "distribute", "finish"],
+            Route::Cpu(CpuWay::Select) => &["profile", "distribute", "finish"],
             Route::Cpu(_) => &["profile", "finish"],
             Route::Gpu(_, GpuWay::Whole(_)) => &["profile", "copy in", "sort", "copy out"],
             Route::Gpu(_, GpuWay::WithCpu(_)) => &["profile", "distribute", "finish"],

@@ -3,7 +3,7 @@
 use std::num::Saturating;
 
 use crate::cpu::tuning::{MERGED_BY_THREADS, PACKED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE};
-use crate::cpu::{compare, counting, digits, distribute, pairs, segment_pairs};
+use crate::cpu::{compare, counting, digits, distribute, pairs, segment_pairs, top};
 use crate::request::{Beside, KeyForm, Operation, Request};
 use crate::ways::{CpuWay, Scratch};
 
@@ -20,7 +20,7 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
     let n = match &request.operation {
         // Counting all segments as one would give more.
         Operation::Segments(Some(lengths)) => (Saturating(lengths.longest) * threads).min(all),
-        Operation::Array | Operation::Lcps | Operation::Segments(None) => all,
+        Operation::Array | Operation::Lcps | Operation::Segments(None) | Operation::TopK { .. } => all,
     };
     let way = CpuWay::of(request);
     let of_merge = |bytes: Count| Saturating(compare::scratch(bytes.0, request.budget.threads));
@@ -47,6 +47,7 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
             .max(by_digits(n, bytes, request))
     };
     let bytes = match (request.keys, way) {
+        (keys, CpuWay::Select) => top_k(keys, request),
         (KeyForm::Number { bytes, .. }, CpuWay::Merge) => match request.beside {
             Beside::Nothing if segments => of_merge(all * count(bytes)),
             Beside::Nothing => of_merge(n * count(bytes)),
@@ -84,6 +85,16 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
         (KeyForm::Compared, _) => of_merge(n * beside),
     };
     Scratch { host: (Saturating(request.budget.held) + bytes + room).0, device: 0 }
+}
+
+/// For a selection.
+fn top_k(keys: KeyForm, request: &Request) -> Count {
+    let Operation::TopK { k, .. } = request.operation else { unreachable!("nothing else is selected") };
+    let (code, are_whole) = match keys {
+        KeyForm::Number { bytes, .. } => (bytes.clamp(size_of::<u16>(), size_of::<u64>()), bytes <= 8),
+        _ => (size_of::<u64>(), false),
+    };
+    count(top::scratch(request.n, k, code, are_whole, request.budget.threads))
 }
 
 /// For keys alone with long runs, which are merged if the limit has room for that.

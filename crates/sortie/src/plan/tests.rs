@@ -279,6 +279,9 @@ fn refusals_name_what_there_is_instead() {
     assert!(several.contains("several GPUs"), "{several}");
     let lcps = refused(on("cuda"), Operation::Lcps, KeyForm::Strings, Beside::Indices { stable: true });
     assert!(lcps.contains("choose the CPU"), "{lcps}");
+    let top = Operation::TopK { k: 10, sorted: true };
+    let top = refused(on("cuda"), top, KeyForm::of::<f32>(), Beside::Indices { stable: true });
+    assert_eq!(top, "the first k keys, or their indices are not supported by a GPU; choose the CPU");
     let budget = Budget { threads: 1, memory: 10, held: 4 };
     let short = budget.scratch(7, "a hint", &mut crate::Report::default());
     assert!(matches!(short, Err(Error::Memory { bound: Bound::Limit, needed: 11, available: 10, .. })));
@@ -305,6 +308,8 @@ fn the_largest_requests_are_planned_or_refused() {
                 Operation::Segments(None),
                 segments(n, n),
                 segments(n, 1),
+                Operation::TopK { k: 1 << 20, sorted: true },
+                Operation::TopK { k: usize::MAX, sorted: false },
             ];
             for operation in operations {
                 for algorithm in [Algorithm::Auto, Algorithm::Radix, Algorithm::Merge, Algorithm::Bitonic] {

@@ -66,6 +66,23 @@ const CALLS: &[Call] = &[
         let result = sorter.argsort_segments(&keys, &mut indices, Segments::Offsets(&[1, 5, 2000, 60_000]));
         (result, indices.iter().all(|&index| index == u32::MAX))
     }),
+    ("arg_top_k", |sorter| {
+        let (keys, mut indices) = (shuffled(N), vec![7u32; 5000]);
+        let result = sorter.arg_top_k(&keys, &mut indices);
+        (result, indices.iter().all(|&index| index == 7))
+    }),
+    ("arg_top_k of strings", |sorter| {
+        let strings: Vec<String> = shuffled(N).iter().map(u32::to_string).collect();
+        let mut indices = vec![7u32; 5000];
+        let result = sorter.arg_top_k(&strings, &mut indices);
+        (result, indices.iter().all(|&index| index == 7))
+    }),
+    ("top_k of records", |sorter| {
+        let keys: Vec<_> = shuffled(N).into_iter().map(|x| (x % 100, x.to_be_bytes())).collect();
+        let mut top = vec![(7, [0; 4]); 5000];
+        let result = sorter.top_k(&keys, &mut top);
+        (result, top.iter().all(|&key| key == (7, [0; 4])))
+    }),
     ("sort_by_key", |sorter| {
         let mut v = shuffled(N);
         (sorter.sort_by_key(&mut v, |x| x % 1000), v == shuffled(N))
@@ -166,6 +183,9 @@ const ROWS: &[(&str, &str)] = &[
     ("sort_pairs_segments of records", "segments of pairs or indices of compound keys"),
     ("argsort_segments", "segments of pairs or indices of numbers"),
     ("argsort_segments of records", "segments of pairs or indices of compound keys"),
+    ("arg_top_k", "the first k keys, or their indices"),
+    ("arg_top_k of strings", "the first k keys, or their indices"),
+    ("top_k of records", "the first k keys, or their indices"),
     ("sort_by_key", "indices of numbers of 32 or 64 bits"),
     ("sort_by_cached_key", "items by a comparison"),
     ("sort_by", "items by a comparison"),

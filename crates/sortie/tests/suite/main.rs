@@ -13,6 +13,7 @@ mod patterns;
 mod segments;
 mod strings;
 mod subject;
+mod top;
 mod values;
 
 /// Small sizes, where every single one matters.

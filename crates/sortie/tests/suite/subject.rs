@@ -49,6 +49,35 @@ impl Subject {
         }
     }
 
+    pub fn top_k<K: Key + Clone>(&self, keys: &[K], k: usize) -> Vec<K> {
+        match &self.sorter {
+            None => sortie::top_k(keys, k, self.order),
+            Some(sorter) => {
+                // The first content must not matter. Without a key there is none.
+                let mut top: Vec<K> = keys.iter().rev().take(k).cloned().collect();
+                done(sorter.top_k(keys, &mut top));
+                top
+            }
+        }
+    }
+
+    pub fn arg_top_k<K: Key, I: Index>(&self, keys: &[K], k: usize) -> Vec<usize> {
+        match &self.sorter {
+            None => sortie::arg_top_k(keys, k, self.order),
+            Some(sorter) => {
+                let mut indices = garbage::<I>(k);
+                done(sorter.arg_top_k(keys, &mut indices));
+                indices.into_iter().map(Index::to_usize).collect()
+            }
+        }
+    }
+
+    pub fn arg_top_k_unsorted<K: Key, I: Index>(&self, keys: &[K], k: usize) -> Vec<usize> {
+        let mut indices = garbage::<I>(k);
+        done(self.sorter().arg_top_k_unsorted(keys, &mut indices));
+        indices.into_iter().map(Index::to_usize).collect()
+    }
+
     pub fn argsort_strings<S: AsRef<[u8]> + Key, I: Index>(&self, strings: &[S]) -> Vec<usize> {
         match &self.sorter {
             None => sortie::argsort(strings),

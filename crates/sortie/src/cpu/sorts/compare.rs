@@ -43,7 +43,7 @@ pub(crate) fn merge<T: Send>(
 /// not allow that much.
 pub(crate) fn check(bytes: usize, job: &Job) -> Result<(bool, Report), Error> {
     let stable = match job.way {
-        CpuWay::Distribute => job.stable,
+        CpuWay::Distribute | CpuWay::Select => job.stable,
         CpuWay::Quicksort => false,
         CpuWay::Merge => true,
     };

@@ -7,6 +7,7 @@ pub(crate) mod pairs;
 pub(crate) mod segment_pairs;
 pub(crate) mod segments;
 pub(crate) mod strings;
+pub(crate) mod top;
 pub(crate) mod wide;
 
 use crate::cpu::Job;
@@ -50,7 +51,7 @@ pub(crate) fn sort_pairs_segments<B: CpuSorts, V: Send>(
 }
 
 macro_rules! cpu_sorts {
-    ($($bits:ty),*) => {$(
+    ($($bits:ty, selected by $code:ty;)*) => {$(
         impl CpuSorts for $bits {
             fn sort_few(keys: &mut [Self], transform: Transform<Self>) {
                 few::sort(keys, transform);
@@ -130,7 +131,23 @@ macro_rules! cpu_sorts {
             ) -> Result<Report, Error> {
                 segment_pairs::argsort(keys, indices, segments, transform, job)
             }
+
+            fn arg_top_k(
+                keys: &[Self],
+                transform: Transform<Self>,
+                k: usize,
+                sorted: bool,
+                job: &Job,
+            ) -> Result<(Vec<usize>, Report), Error> {
+                top::of_numbers::<_, $code>(keys, transform, k, sorted, job)
+            }
         }
     )*};
 }
-cpu_sorts!(u8, u16, u32, u64, u128);
+cpu_sorts! {
+    u8, selected by u16;
+    u16, selected by u16;
+    u32, selected by u32;
+    u64, selected by u64;
+    u128, selected by u64;
+}

@@ -63,6 +63,15 @@ pub trait CpuSorts: Bits {
         transform: Transform<Self>,
         job: &Job,
     ) -> Result<Report, Error>;
+
+    /// The indices of the first `k` keys, sorted or in any order.
+    fn arg_top_k(
+        keys: &[Self],
+        transform: Transform<Self>,
+        k: usize,
+        sorted: bool,
+        job: &Job,
+    ) -> Result<(Vec<usize>, Report), Error>;
 }
 
 /// Payloads of a size that the sorts are compiled for, as bytes.

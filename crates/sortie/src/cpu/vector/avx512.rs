@@ -3,8 +3,8 @@
 use std::arch::asm;
 use std::arch::x86_64::*;
 
-use super::{SPLIT_8, Vector, network, quicksort};
-use crate::key::Transform;
+use super::{BLOCK, SPLIT_8, Vector, filter, network, quicksort};
+use crate::key::{Transform, UpTo};
 
 /// # Safety
 /// The machine supports the instructions that are enabled here.
@@ -76,6 +76,42 @@ pub(super) unsafe fn partition_u32(codes: &mut [u32], pivot: u32) -> usize {
 pub(super) unsafe fn partition_u64(codes: &mut [u64], pivot: u64) -> usize {
     // SAFETY: this function is compiled for these instructions.
     unsafe { quicksort::partition_any::<U64x8>(codes, pivot) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn filter_u16(
+    keys: &[u16; BLOCK],
+    up_to: &UpTo<u16>,
+    positions: &mut [u16; BLOCK],
+) -> usize {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { filter::filter::<U16x32>(keys, up_to, positions) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here.
+#[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn filter_u32(
+    keys: &[u32; BLOCK],
+    up_to: &UpTo<u32>,
+    positions: &mut [u16; BLOCK],
+) -> usize {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { filter::filter::<U32x16>(keys, up_to, positions) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here.
+#[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn filter_u64(
+    keys: &[u64; BLOCK],
+    up_to: &UpTo<u64>,
+    positions: &mut [u16; BLOCK],
+) -> usize {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { filter::filter::<U64x8>(keys, up_to, positions) }
 }
 
 /// # Safety

@@ -13,6 +13,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod filter;
 #[cfg(target_arch = "x86_64")]
 mod network;
 #[cfg(target_arch = "x86_64")]
@@ -23,7 +24,8 @@ use std::ffi::{OsStr, OsString};
 use std::sync::OnceLock;
 
 use crate::Error;
-use crate::key::{Bits, Transform};
+use crate::key::{Bits, Transform, UpTo};
+pub(crate) use filter::BLOCK;
 
 /// Whether this machine has all of these features. They must be those that functions of that name are compiled for,
 /// because a hypervisor can hide any one of them.
@@ -244,6 +246,13 @@ fn same_width<B: Bits, L: Bits>(transform: &Transform<B>) -> &Transform<L> {
     unsafe { &*std::ptr::from_ref(transform).cast() }
 }
 
+/// An interval of codes of the same type.
+#[cfg(target_arch = "x86_64")]
+fn same_interval<B: Bits, L: Bits>(up_to: &UpTo<B>) -> UpTo<L> {
+    let [flip, from, more] = [up_to.flip, up_to.from, up_to.more].map(|bits| L::from_low(bits.low()));
+    UpTo { float: up_to.float, flip, from, more }
+}
+
 /// Moves the codes less than `pivot` to the front, in any order, and returns their number.
 pub(crate) fn partition<B: Bits>(codes: &mut [B], pivot: B, isa: Isa) -> usize {
     dispatch!(
@@ -254,6 +263,30 @@ pub(crate) fn partition<B: Bits>(codes: &mut [B], pivot: B, isa: Isa) -> usize {
         u32: partition_u32(pivot.low() as u32),
         u64: partition_u64(pivot.low())
     )
+}
+
+/// Writes the positions of the keys that are in an interval, ascending, and returns their number. There is at most one block of
+/// keys.
+pub(crate) fn filter<B: Bits>(keys: &[B], up_to: &UpTo<B>, positions: &mut [u16; BLOCK], isa: Isa) -> usize {
+    assert!(keys.len() <= BLOCK);
+    match isa.of_lanes(B::WIDTH) {
+        #[cfg(target_arch = "x86_64")]
+        isa @ (Isa::Avx2 | Isa::Avx512) if matches!(B::WIDTH, 16 | 32 | 64) && keys.len() == BLOCK => {
+            let at = keys.as_ptr();
+            // SAFETY: there is one type of `Bits` for each width, and a block of keys. The instructions were detected.
+            unsafe {
+                match (isa, B::WIDTH) {
+                    (Isa::Avx512, 16) => avx512::filter_u16(&*at.cast(), &same_interval(up_to), positions),
+                    (Isa::Avx512, 32) => avx512::filter_u32(&*at.cast(), &same_interval(up_to), positions),
+                    (Isa::Avx512, _) => avx512::filter_u64(&*at.cast(), &same_interval(up_to), positions),
+                    (_, 16) => avx2::filter_u16(&*at.cast(), &same_interval(up_to), positions),
+                    (_, 32) => avx2::filter_u32(&*at.cast(), &same_interval(up_to), positions),
+                    (_, _) => avx2::filter_u64(&*at.cast(), &same_interval(up_to), positions),
+                }
+            }
+        }
+        _ => filter::portable(keys, up_to, positions),
+    }
 }
 
 /// Copies the codes less than `pivot` to one slice and the others to another, in order. Returns the number of the

@@ -126,7 +126,8 @@ fn ways_on(
         (Operation::Array, KeyForm::Strings) => {
             Ok((vec![GpuWay::Strings], scratch::of_strings(request, first)?))
         }
-        (Operation::Lcps, _) | (Operation::Array, KeyForm::Compound { .. } | KeyForm::Compared) => {
+        (Operation::Lcps | Operation::TopK { .. }, _)
+        | (Operation::Array, KeyForm::Compound { .. } | KeyForm::Compared) => {
             unreachable!("the table has no such sort on a GPU")
         }
     }

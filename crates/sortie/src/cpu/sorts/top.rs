@@ -1,0 +1,292 @@
+//! The indices of the first `k` items: profile, distribute, finish.
+//!
+//! 1. A sample bounds the `k`-th code.
+//! 2. One pass sets apart the candidates, the items before the bound (`candidates.rs`).
+//! 3. The first `k` candidates are sorted.
+//!
+//! The result does not depend on the sample. If it misleads, so that there are fewer than `k` candidates, the pass is repeated
+//! without its bound. Each step takes O(n) time for every input, and the sort of the result O(k log k).
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use crate::cpu::candidates::{self, Bound, Candidates, Items};
+use crate::cpu::draw::Draw;
+use crate::cpu::nth::nth;
+use crate::cpu::sorts::{CpuSorts, sort_pairs};
+use crate::cpu::tuning::FEW;
+use crate::cpu::vector::{self, BLOCK, Isa};
+use crate::cpu::{Job, compare, counting, few, pairs};
+use crate::key::{Bits, Transform, UpTo};
+use crate::parallel::{self, ITEMS_A_TASK};
+use crate::ways::CpuWay;
+use crate::{Error, Order, Report, TotalOrder};
+
+/// One of this many codes is sampled, but at least and at most so many. 10^7 codes: 2441, which takes 50 us of the 3 ms.
+const SAMPLED: usize = 1 << 12;
+const LEAST_SAMPLE: usize = 1 << 8;
+const LARGEST_SAMPLE: usize = 1 << 14;
+
+/// The indices of the first `k` numbers, in their order or in any. `L` is the width of their codes in registers.
+pub(crate) fn of_numbers<B: Bits, L: CpuSorts>(
+    keys: &[B],
+    transform: Transform<B>,
+    k: usize,
+    sorted: bool,
+    job: &Job,
+) -> Result<(Vec<usize>, Report), Error> {
+    select::<L, _>(&Numbers { keys, transform }, size_of_val(keys), k, sorted, job)
+}
+
+/// The same for keys without a fixed-width code, strings included.
+pub(crate) fn of_keys<K: TotalOrder>(
+    keys: &[K],
+    order: Order,
+    k: usize,
+    sorted: bool,
+    job: &Job,
+) -> Result<(Vec<usize>, Report), Error> {
+    select::<u64, _>(&Keys { keys, order }, size_of_val(keys), k, sorted, job)
+}
+
+/// The most scratch for the first `k` of `n` keys with codes of `code` bytes, which may be their whole order.
+pub(crate) fn scratch(n: usize, k: usize, code: usize, are_whole: bool, threads: usize) -> usize {
+    let threads = threads_for(n, k, threads);
+    // Candidates of several threads are brought together.
+    let copies = if threads > 1 { 2 * threads } else { 1 };
+    let candidates = candidates::scratch(n, k, code, are_whole).saturating_mul(copies);
+    let counters = if code <= size_of::<u16>() { counting::scratch::<u16>() } else { 0 };
+    let pairs = k.saturating_mul(code + size_of::<usize>());
+    let sort = pairs.saturating_add(pairs::words(k, code)).saturating_add(counters);
+    let ties = if are_whole {
+        0
+    } else {
+        compare::scratch((size_of::<usize>() as u64).saturating_mul(k as u64), threads)
+    };
+    candidates.saturating_add(sort.max(ties as usize))
+}
+
+/// The threads that read the keys. Each finds up to `k` candidates, and one thread selects from all of them.
+fn threads_for(n: usize, k: usize, threads: usize) -> usize {
+    (n / k.saturating_mul(8).max(ITEMS_A_TASK)).clamp(1, threads.max(1))
+}
+
+fn select<L: CpuSorts, S: Items<L>>(
+    items: &S,
+    bytes: usize,
+    k: usize,
+    sorted: bool,
+    job: &Job,
+) -> Result<(Vec<usize>, Report), Error> {
+    let (n, isa, mut report) = (items.len(), Isa::detect(), Report::default());
+    let threads = threads_for(n, k, job.budget.threads);
+    let scratch = scratch(n, k, size_of::<L>(), S::HAS_WHOLE_CODES, job.budget.threads);
+    job.budget.scratch(scratch, "ask for fewer keys", &mut report)?;
+    if k == 0 {
+        return Ok((Vec::new(), report));
+    }
+    let bound = report.phase("profile", 0, 0, || bound(items, k, isa));
+    let result = k * size_of::<usize>();
+    let mut candidates = report.phase("distribute", bytes, result, || {
+        let candidates = read(items, k, bound, threads, isa)?;
+        if candidates.len() < k { read(items, k, Bound::All, threads, isa) } else { Ok(candidates) }
+    })?;
+    let indices = report.phase("finish", result, result, || {
+        candidates.keep_first(items, isa);
+        let (mut codes, mut indices) = candidates.into_parts();
+        if sorted {
+            sort(items, &mut codes, &mut indices, job)?;
+        }
+        Ok::<_, Error>(indices)
+    })?;
+    Ok((indices, report))
+}
+
+/// A bound within which a sample shows that there are more than `k` items. `Bound::All` if it would not leave out many.
+fn bound<L: Bits, S: Items<L>>(items: &S, k: usize, isa: Isa) -> Bound<L> {
+    let n = items.len();
+    let drawn = (n / SAMPLED).clamp(LEAST_SAMPLE, LARGEST_SAMPLE);
+    // The number of sampled items among the first `k` is nearly a Poisson distribution. It exceeds its mean by this much in
+    // less than one of 10^6 cases.
+    let expected = drawn as f64 * k as f64 / n as f64;
+    let rank = (expected + 5.0 * expected.sqrt() + 10.0) as usize;
+    if n <= FEW || rank > drawn / 2 {
+        return Bound::All;
+    }
+    let mut draw = Draw::new();
+    let mut sample: Vec<L> = (0..drawn).map(|_| items.code(draw.below(n))).collect();
+    Bound::UpTo(nth(&mut sample, rank, isa))
+}
+
+/// The candidates among all items.
+fn read<L: Bits, S: Items<L>>(
+    items: &S,
+    k: usize,
+    bound: Bound<L>,
+    threads: usize,
+    isa: Isa,
+) -> Result<Candidates<L>, Error> {
+    let n = items.len();
+    if threads == 1 {
+        let mut candidates = Candidates::new(n, k, bound)?;
+        candidates.read(items, 0..n, isa);
+        return Ok(candidates);
+    }
+    let parts = parallel::map(threads, 0..threads, |part| {
+        let mut candidates = Candidates::new(n, k, bound)?;
+        candidates.read(
+            items,
+            n / threads * part..if part + 1 < threads { n / threads * (part + 1) } else { n },
+            isa,
+        );
+        candidates.keep_first(items, isa);
+        Ok(candidates)
+    });
+    Candidates::join(parts.into_iter().collect::<Result<_, Error>>()?)
+}
+
+/// Sorts the result. Its indices ascend, so a stable sort puts the smaller index of equal keys first.
+fn sort<L: CpuSorts, S: Items<L>>(
+    items: &S,
+    codes: &mut [L],
+    indices: &mut [usize],
+    job: &Job,
+) -> Result<(), Error> {
+    if codes.len() <= FEW {
+        few::sort_pairs(codes, indices, Transform::IDENTITY);
+    } else {
+        // The scratch has been counted.
+        let budget = crate::request::Budget::of_threads(job.budget.threads);
+        let job = Job { way: CpuWay::Distribute, stable: true, budget };
+        sort_pairs(codes, indices, Transform::IDENTITY, &job)?;
+    }
+    if S::HAS_WHOLE_CODES {
+        return Ok(());
+    }
+    let mut rest = indices;
+    for tie in codes.chunk_by(|a, b| a == b) {
+        let (indices, after) = rest.split_at_mut(tie.len());
+        if tie.len() > 1 {
+            indices.sort_by(|&a, &b| items.compare(a, b));
+        }
+        rest = after;
+    }
+    Ok(())
+}
+
+/// Numbers, and what their bits mean.
+struct Numbers<'a, B> {
+    keys: &'a [B],
+    transform: Transform<B>,
+}
+
+impl<B: Bits, L: Bits> Items<L> for Numbers<'_, B> {
+    const HAS_WHOLE_CODES: bool = B::WIDTH <= L::WIDTH;
+
+    fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn code(&self, index: usize) -> L {
+        first_bits(self.transform.encode(self.keys[index]))
+    }
+
+    fn filter(&self, block: Range<usize>, code: L, positions: &mut [u16; BLOCK], isa: Isa) -> usize {
+        let keys = &self.keys[block];
+        if B::WIDTH == L::WIDTH {
+            return vector::filter(keys, &self.transform.up_to(B::from_low(code.low())), positions, isa);
+        }
+        filter_codes(keys, |&key| first_bits(self.transform.encode(key)), code, positions, isa)
+    }
+
+    fn compare(&self, a: usize, b: usize) -> Ordering {
+        self.transform.encode(self.keys[a]).cmp(&self.transform.encode(self.keys[b]))
+    }
+}
+
+/// A code in a register that may be wider, or if it is narrower the first bits of the code.
+#[inline(always)]
+fn first_bits<B: Bits, L: Bits>(code: B) -> L {
+    L::from_low(if const { B::WIDTH <= L::WIDTH } { code.low() } else { code.left_aligned() })
+}
+
+/// Filters a block of keys by codes that are written first, because they have another width.
+fn filter_codes<K, L: Bits>(
+    keys: &[K],
+    code_of: impl Fn(&K) -> L,
+    code: L,
+    positions: &mut [u16; BLOCK],
+    isa: Isa,
+) -> usize {
+    let mut codes = [L::ZERO; BLOCK];
+    let codes = &mut codes[..keys.len()];
+    for (code, key) in codes.iter_mut().zip(keys) {
+        *code = code_of(key);
+    }
+    vector::filter(codes, &UpTo::code(code), positions, isa)
+}
+
+/// Keys without a fixed-width code.
+struct Keys<'a, K> {
+    keys: &'a [K],
+    order: Order,
+}
+
+impl<K: TotalOrder> Items<u64> for Keys<'_, K> {
+    const HAS_WHOLE_CODES: bool = K::IS_PREFIX;
+
+    fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn code(&self, index: usize) -> u64 {
+        self.keys[index].prefix(self.order)
+    }
+
+    fn filter(&self, block: Range<usize>, code: u64, positions: &mut [u16; BLOCK], isa: Isa) -> usize {
+        filter_codes(&self.keys[block], |key| key.prefix(self.order), code, positions, isa)
+    }
+
+    fn compare(&self, a: usize, b: usize) -> Ordering {
+        self.keys[a].compare(&self.keys[b], self.order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Budget;
+
+    /// Items whose sample has only the least code.
+    struct Misleading(Vec<u32>);
+
+    impl Items<u32> for Misleading {
+        const HAS_WHOLE_CODES: bool = true;
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+        fn code(&self, _: usize) -> u32 {
+            0
+        }
+        fn filter(&self, block: Range<usize>, code: u32, positions: &mut [u16; BLOCK], isa: Isa) -> usize {
+            vector::filter(&self.0[block], &UpTo::code(code), positions, isa)
+        }
+        fn compare(&self, _: usize, _: usize) -> Ordering {
+            unreachable!("the codes are the whole order")
+        }
+    }
+
+    #[test]
+    fn a_sample_that_misleads_changes_nothing() {
+        let n = 100_000;
+        let items = Misleading((1..=n as u32).rev().collect());
+        for threads in [1, 3] {
+            let job = Job { way: CpuWay::Select, stable: true, budget: Budget::of_threads(threads) };
+            for k in [1, 100, 5000] {
+                assert_eq!(bound(&items, k, Isa::detect()), Bound::UpTo(0));
+                let (indices, _) = select::<u32, _>(&items, 4 * n, k, true, &job).unwrap();
+                assert!(indices.into_iter().eq((n - k..n).rev()), "{k}");
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The items that may be among the first `k`, and a bound that the others do not reach.
+//!
+//! Items are read in order, a block at a time. Those within the bound become candidates. When there is no more room, a selection
+//! keeps the first `k` candidates, and the last of these is the new bound. Candidates stay in the order of their indices. So an
+//! item that is equal to the last one comes after it, and need not become a candidate.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use crate::cpu::nth::nth;
+use crate::cpu::vector::{BLOCK, Isa};
+use crate::key::Bits;
+use crate::{Error, scratch};
+
+/// Candidates beyond twice `k`: with few of them, a selection would often be necessary.
+const MORE: usize = 1 << 12;
+
+/// What is selected from: items that are ordered by a code, and if codes are equal by a comparison.
+pub(crate) trait Items<L>: Sync {
+    /// Whether items with equal codes are equal.
+    const HAS_WHOLE_CODES: bool;
+    fn len(&self) -> usize;
+    fn code(&self, index: usize) -> L;
+    /// Writes the positions of the items with codes up to this one in a block that begins at `start`, ascending. Returns their
+    /// number.
+    fn filter(&self, block: Range<usize>, code: L, positions: &mut [u16; BLOCK], isa: Isa) -> usize;
+    /// Compares items whose codes are equal.
+    fn compare(&self, a: usize, b: usize) -> Ordering;
+}
+
+/// Candidates for the first `k` items, in the order of their indices.
+pub(crate) struct Candidates<L> {
+    k: usize,
+    codes: Vec<L>,
+    indices: Vec<usize>,
+    /// Codes that a selection reorders.
+    copy: Vec<L>,
+    bound: Bound<L>,
+    /// The last of the first `k` candidates. Known only if codes are not the whole order.
+    last: Option<usize>,
+}
+
+/// Which items may become candidates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Bound<L> {
+    All,
+    /// Those with codes up to this one.
+    UpTo(L),
+    None,
+}
+
+/// The most candidates among `n` items.
+const fn capacity(n: usize, k: usize) -> usize {
+    let most = k.saturating_mul(2).saturating_add(MORE);
+    if most < n { most } else { n }
+}
+
+/// The scratch memory in bytes for the first `k` of `n` items with codes of `code` bytes. If these are not the whole order, a
+/// selection also lists the indices of candidates with equal codes.
+pub(crate) const fn scratch(n: usize, k: usize, code: usize, are_whole: bool) -> usize {
+    let lists = if are_whole { 1 } else { 2 };
+    capacity(n, k).saturating_mul(2 * code + lists * size_of::<usize>())
+}
+
+impl<L: Bits> Candidates<L> {
+    /// Room for the candidates among `n` items. Those that are not within the bound are left out.
+    pub(crate) fn new(n: usize, k: usize, bound: Bound<L>) -> Result<Self, Error> {
+        let capacity = capacity(n, k);
+        let (codes, indices, copy) =
+            (scratch::reserve(capacity)?, scratch::reserve(capacity)?, scratch::reserve(capacity)?);
+        Ok(Candidates { k, codes, indices, copy, bound, last: None })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// The codes and the indices of the candidates.
+    pub(crate) fn into_parts(self) -> (Vec<L>, Vec<usize>) {
+        (self.codes, self.indices)
+    }
+
+    /// The candidates of ranges of items that follow each other.
+    pub(crate) fn join(parts: Vec<Self>) -> Result<Self, Error> {
+        let count = parts.iter().map(Candidates::len).sum();
+        let mut all = Candidates::new(count, count, Bound::All)?;
+        all.k = parts.first().map_or(0, |part| part.k);
+        for part in parts {
+            all.codes.extend(part.codes);
+            all.indices.extend(part.indices);
+        }
+        Ok(all)
+    }
+
+    /// Reads these items. There may be fewer candidates than `k` if there are fewer items, or because of the first bound.
+    pub(crate) fn read<S: Items<L>>(&mut self, items: &S, range: Range<usize>, isa: Isa) {
+        let mut positions = [0; BLOCK];
+        for start in range.clone().step_by(BLOCK) {
+            let block = start..range.end.min(start + BLOCK);
+            if self.len() + block.len() > self.codes.capacity() {
+                self.keep_first(items, isa);
+            }
+            match self.bound {
+                Bound::All => block.for_each(|index| self.push(items, index)),
+                Bound::UpTo(code) => {
+                    let count = items.filter(block, code, &mut positions, isa);
+                    for &position in &positions[..count] {
+                        self.push(items, start + usize::from(position));
+                    }
+                }
+                Bound::None => return,
+            }
+        }
+    }
+
+    /// Adds a candidate, unless a comparison shows that it comes after the last one.
+    #[inline(always)]
+    fn push<S: Items<L>>(&mut self, items: &S, index: usize) {
+        let code = items.code(index);
+        if !S::HAS_WHOLE_CODES
+            && let Some(last) = self.last
+            && self.bound == Bound::UpTo(code)
+            && items.compare(index, last).is_ge()
+        {
+            return;
+        }
+        self.codes.push(code);
+        self.indices.push(index);
+    }
+
+    /// Keeps the first `k` candidates, and bounds those that follow by the last of them.
+    pub(crate) fn keep_first<S: Items<L>>(&mut self, items: &S, isa: Isa) {
+        if self.len() <= self.k {
+            return;
+        }
+        self.copy.clear();
+        self.copy.extend_from_slice(&self.codes);
+        let code = nth(&mut self.copy, self.k - 1, isa);
+        let less = self.codes.iter().filter(|&&other| other < code).count();
+        let mut wanted = self.k - less;
+        if S::HAS_WHOLE_CODES {
+            let before = code.wrapping_sub(L::from_low(1));
+            self.bound = if code == L::ZERO { Bound::None } else { Bound::UpTo(before) };
+            return self.retain(|other, _| {
+                let tie = other == code && wanted > 0;
+                wanted -= usize::from(tie);
+                tie || other < code
+            });
+        }
+        let last = last_of_ties(self, items, code, wanted);
+        (self.bound, self.last) = (Bound::UpTo(code), Some(last));
+        self.retain(|other, index| {
+            other < code || other == code && items.compare(index, last).then(index.cmp(&last)).is_le()
+        });
+    }
+
+    /// Keeps some of the candidates, in order.
+    fn retain(&mut self, mut keeps: impl FnMut(L, usize) -> bool) {
+        let mut kept = 0;
+        for i in 0..self.len() {
+            let (code, index) = (self.codes[i], self.indices[i]);
+            (self.codes[kept], self.indices[kept]) = (code, index);
+            kept += usize::from(keeps(code, index));
+        }
+        self.codes.truncate(kept);
+        self.indices.truncate(kept);
+    }
+}
+
+/// The index of the last of the first `wanted` candidates with this code.
+fn last_of_ties<L: Bits, S: Items<L>>(
+    candidates: &Candidates<L>,
+    items: &S,
+    code: L,
+    wanted: usize,
+) -> usize {
+    let mut ties = Vec::with_capacity(candidates.codes.iter().filter(|&&other| other == code).count());
+    let all = candidates.codes.iter().zip(&candidates.indices);
+    ties.extend(all.filter(|&(&other, _)| other == code).map(|(_, &index)| index));
+    *ties.select_nth_unstable_by(wanted - 1, |&a, &b| items.compare(a, b).then(a.cmp(&b))).1
+}

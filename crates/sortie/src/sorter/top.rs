@@ -1,0 +1,129 @@
+//! How a [`Sorter`] selects the first `k` keys of its order.
+
+use super::{Sorter, index_fits};
+use crate::cpu::sorts::CpuSorts;
+use crate::request::{Beside, KeyForm, Operation};
+use crate::{Error, Index, Key, Report, cpu, key};
+
+impl Sorter {
+    /// Writes the first `k` keys in order, where `k` is the length of `top`: those with which the sorted keys would begin. Keys
+    /// stay as they are.
+    ///
+    /// The order is that of the sorter: ascending, the smallest keys come first. For the largest, build it with
+    /// `.descending(true)`. The keys are those that [`Sorter::arg_top_k`] finds, with the same time, scratch and 8 bytes for
+    /// each key of the result.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), sortie::Error> {
+    /// let mut top = [0.0; 2];
+    /// let sorter = sortie::Sorter::builder().descending(true).build()?;
+    /// sorter.top_k(&[0.5, 2.5, f32::NAN, -1.0, 1.5], &mut top)?;
+    /// assert_eq!(top, [2.5, 1.5]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sorter::arg_top_k`].
+    pub fn top_k<K: Key + Clone>(&self, keys: &[K], top: &mut [K]) -> Result<Report, Error> {
+        self.write_top_k(keys, top, true)
+    }
+
+    /// [`Sorter::top_k`] in any order.
+    ///
+    /// # Errors
+    /// As [`Sorter::arg_top_k`].
+    pub fn top_k_unsorted<K: Key + Clone>(&self, keys: &[K], top: &mut [K]) -> Result<Report, Error> {
+        self.write_top_k(keys, top, false)
+    }
+
+    /// Writes the indices of the first `k` keys in order, where `k` is the length of `indices`: the first `k` of those that
+    /// [`Sorter::argsort`] writes. Of equal keys, those with smaller indices come first, also if the sorter was built with
+    /// `.unstable()`.
+    ///
+    /// Takes O(n + k log k) time for every input, and reads the keys once: a sample bounds the `k`-th key, and only keys before
+    /// the bound are looked at again. Once in more than 10^6 calls the bound is wrong, and the keys are read twice. Runs on the
+    /// CPU.
+    ///
+    /// Scratch: room for 2k + 4096 candidates, or for all keys if they are fewer. A candidate takes 8 bytes and twice those of
+    /// its key, at most twice 8. Keys of more than 64 bits, compound keys and strings take 8 bytes more. The sort of the result
+    /// takes up to 24 bytes for each of the `k` keys. From 524,288 keys on, and if there are at least 16 times `k`, threads read
+    /// the keys together; each takes twice that for its candidates.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), sortie::Error> {
+    /// let mut indices = [0u32; 3];
+    /// sortie::Sorter::builder().build()?.arg_top_k(&["b", "c", "a", "b"], &mut indices)?;
+    /// assert_eq!(indices, [2, 0, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if there are fewer keys than `k`, the index type is too narrow for the keys, the engine is a
+    /// device, or the algorithm is not [`Algorithm::Auto`](crate::Algorithm::Auto); [`Error::Memory`] if the limit does not
+    /// leave room for the scratch, or the system refuses it.
+    pub fn arg_top_k<K: Key, I: Index>(&self, keys: &[K], indices: &mut [I]) -> Result<Report, Error> {
+        self.write_arg_top_k(keys, indices, true)
+    }
+
+    /// [`Sorter::arg_top_k`] in any order of the indices.
+    ///
+    /// # Errors
+    /// As [`Sorter::arg_top_k`].
+    pub fn arg_top_k_unsorted<K: Key, I: Index>(
+        &self,
+        keys: &[K],
+        indices: &mut [I],
+    ) -> Result<Report, Error> {
+        self.write_arg_top_k(keys, indices, false)
+    }
+
+    fn write_top_k<K: Key + Clone>(&self, keys: &[K], top: &mut [K], sorted: bool) -> Result<Report, Error> {
+        let (indices, report) = self.find_top_k(keys, top.len(), sorted)?;
+        for (slot, index) in top.iter_mut().zip(indices) {
+            slot.clone_from(&keys[index]);
+        }
+        Ok(report)
+    }
+
+    fn write_arg_top_k<K: Key, I: Index>(
+        &self,
+        keys: &[K],
+        indices: &mut [I],
+        sorted: bool,
+    ) -> Result<Report, Error> {
+        index_fits::<I>(keys.len())?;
+        let (found, report) = self.find_top_k(keys, indices.len(), sorted)?;
+        for (slot, index) in indices.iter_mut().zip(found) {
+            *slot = I::from_usize(index);
+        }
+        Ok(report)
+    }
+
+    /// The indices of the first `k` keys.
+    fn find_top_k<K: Key>(&self, keys: &[K], k: usize, sorted: bool) -> Result<(Vec<usize>, Report), Error> {
+        let n = keys.len();
+        if k > n {
+            return Err(Error::Unsupported(format!(
+                "there are {n} keys, so the first {k} cannot be selected; ask for at most {n}"
+            )));
+        }
+        let operation = Operation::TopK { k, sorted };
+        let request = self.request(operation, KeyForm::of::<K>(), Beside::Indices { stable: true }, n);
+        let order = self.choices.order;
+        let mut indices = Vec::new();
+        let report = self.run_on_cpu(request, |job| {
+            let found = if const { K::FORM.is_number() } {
+                let transform = key::Transform::comparing(K::FORM.code(), order);
+                K::Bits::arg_top_k(key::as_bits(keys), transform, k, sorted, job)
+            } else {
+                cpu::top::of_keys(keys, order, k, sorted, job)
+            };
+            let (found, report) = found?;
+            indices = found;
+            Ok(report)
+        })?;
+        Ok((indices, report))
+    }
+}
