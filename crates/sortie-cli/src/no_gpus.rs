@@ -20,6 +20,13 @@ pub mod devices {
         Err(Failure::new(HOW_TO_GET_THEM))
     }
 
+    pub fn check_build(engine: Engine) -> Result<(), &'static str> {
+        match engine {
+            Engine::Auto | Engine::Cpu => Ok(()),
+            _ => Err(HOW_TO_GET_THEM),
+        }
+    }
+
     pub fn may_be_chosen(_: Engine, _: Option<MemorySize>) -> bool {
         false
     }

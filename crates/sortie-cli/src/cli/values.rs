@@ -9,7 +9,10 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use rustix::process::{Resource, getrlimit};
+use sortie::Engine;
 use sortie_files::formats::text::key::unsigned;
+
+use crate::devices;
 
 /// How `--stats` prints its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -114,6 +117,13 @@ pub fn path() -> impl TypedValueParser<Value = PathBuf> {
 
 /// More threads than this bring no gain, only costs.
 const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(1024).expect("it is not zero");
+
+/// Parses an engine, which this build must have.
+pub fn engine(text: &str) -> Result<Engine, String> {
+    let engine = text.parse::<Engine>().map_err(|error| error.to_string())?;
+    devices::check_build(engine)?;
+    Ok(engine)
+}
 
 /// Parses a number of threads.
 pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
