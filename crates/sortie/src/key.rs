@@ -186,6 +186,7 @@ impl Form {
     }
 
     /// What the bits of a number mean.
+    #[inline]
     pub(crate) fn code(self) -> Code {
         let Form::Bits(code) = self else { unreachable!("only numbers have a code") };
         code

@@ -166,6 +166,11 @@ pub fn sort<K: Key>(keys: &mut [K]) {
 /// assert_eq!((k, v), ([1, 2, 2], ["a", "b", "c"]));
 /// ```
 pub fn sort_pairs<K: Key, V: Send>(keys: &mut [K], payload: &mut [V]) {
+    if const { K::FORM.is_number() } && keys.len() <= FEW && keys.len() == payload.len() {
+        let transform = key::Transform::comparing(K::FORM.code(), Order::default());
+        // SAFETY: the engine leaves a permutation.
+        return cpu::few::sort_pairs(unsafe { key::as_bits_mut(keys) }, payload, transform);
+    }
     infallible(Sorter::shared().sort_pairs(keys, payload));
 }
 
@@ -182,7 +187,12 @@ pub fn sort_pairs<K: Key, V: Send>(keys: &mut [K], payload: &mut [V]) {
 #[must_use]
 pub fn argsort<K: Key>(keys: &[K]) -> Vec<usize> {
     let mut indices = vec![0; keys.len()];
-    infallible(Sorter::shared().argsort(keys, &mut indices));
+    if const { K::FORM.is_number() } && keys.len() <= FEW {
+        let transform = key::Transform::comparing(K::FORM.code(), Order::default());
+        cpu::few::argsort(key::as_bits(keys), &mut indices, transform);
+    } else {
+        infallible(Sorter::shared().argsort(keys, &mut indices));
+    }
     indices
 }
 
