@@ -303,6 +303,36 @@ fn threads() {
     assert!(Sorter::builder().threads(64).build().is_ok());
 }
 
+/// The builder once tried to start a million, and did not return.
+#[test]
+fn more_threads_than_any_machine_has_are_refused() {
+    for threads in [4097, 1_000_000, usize::MAX] {
+        let error = Sorter::builder().threads(threads).build().unwrap_err().to_string();
+        assert!(error.contains("at most 4096 threads") && error.contains(&threads.to_string()), "{error}");
+    }
+}
+
+/// A limit once refused 1,000 strings whose report named no scratch memory.
+#[test]
+fn few_strings_report_what_a_limit_must_allow() {
+    let texts: Vec<String> = shuffled(1000).iter().map(u32::to_string).collect();
+    let sorter = |limit| match limit {
+        Some(limit) => Sorter::builder().memory_limit(limit).build().unwrap(),
+        None => Sorter::builder().build().unwrap(),
+    };
+    for n in [0, 1, 16, 17, 300, 1000] {
+        let calls: [&dyn Fn(&Sorter) -> Result<Report, Error>; 2] =
+            [&|sorter| sorter.sort_strings(&mut texts[..n].to_vec()), &|sorter| {
+                sorter.argsort_strings(&texts[..n], &mut vec![0u32; n])
+            }];
+        for call in calls {
+            let peak = call(&sorter(None)).unwrap().scratch_peak;
+            assert_eq!(call(&sorter(Some(peak))).unwrap().scratch_peak, peak);
+            assert!(peak == 0 || call(&sorter(Some(peak - 1))).is_err(), "{n} strings");
+        }
+    }
+}
+
 /// A sorter may be used inside a pool, from many threads at once, and after it was cloned.
 #[test]
 fn sorters_are_shared() {
