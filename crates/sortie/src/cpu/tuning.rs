@@ -139,8 +139,11 @@ pub(crate) const INSERT_UP_TO: usize = 16;
 /// std's sort inserts in place.
 pub(crate) const COMPARE_STRINGS_UP_TO: usize = 16;
 
-/// The number of strings from which they are distributed. Fewer are sorted by one thread, which takes less time for them: 8,500 e-mail
-/// addresses took 25 ns each, and 35 with a distribution; 50,000 took 33 and 45.
+/// The number of strings from which more than [`MERGED_BY_THREADS`] threads distribute them. Fewer would be one bucket.
+pub(crate) const DISTRIBUTE_STRINGS_BY_THREADS_FROM: usize = PAIRS_A_BUCKET;
+
+/// The number of strings from which fewer threads distribute them. One thread takes less time without: 8,500 e-mail addresses took
+/// 25 ns each, and 35 with a distribution; 50,000 took 33 and 45.
 pub(crate) const DISTRIBUTE_STRINGS_FROM: usize = 1 << 16;
 
 /// The strings whose bytes form the alphabet of a string sort.
