@@ -51,6 +51,7 @@ fn scratch_is_as_promised() {
     pairs_and_indices_take_a_copy();
     strings_take_a_reference_and_two_words_each();
     sorts_by_comparison_take_a_copy();
+    few_large_elements_are_not_copied();
 }
 
 const N: usize = 2_000_000;
@@ -136,4 +137,15 @@ fn sorts_by_comparison_take_a_copy() {
         let mut strings: Vec<&str> = texts.iter().map(String::as_str).collect();
         within(what, strings.len() * size_of::<&str>(), || sorter.sort_strings(&mut strings));
     });
+}
+
+/// Two runs of them were once merged through a copy of one, which no limit counted.
+fn few_large_elements_are_not_copied() {
+    type Large = (u64, [u64; 511]);
+    let mut elements: Vec<Large> = (0..1000).map(|i| (i * 7 % 1000, [i; 511])).collect();
+    elements[..500].sort_unstable();
+    elements[500..].sort_unstable();
+    let sorter = Sorter::builder().memory_limit(0).build().expect("a sorter");
+    within("1000 elements of 4 KB", 0, || sorter.sort_by_key(&mut elements, |element| element.0));
+    assert!(elements.is_sorted());
 }

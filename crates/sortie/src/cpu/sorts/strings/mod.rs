@@ -71,9 +71,10 @@ pub(crate) fn sort_few<S: Send + Sync>(
     strings: &mut [S],
     bytes: impl Fn(&S) -> &[u8] + Sync,
     descending: bool,
-) {
+) -> Report {
     Sort { strings: Own(bytes), descending, job: &JOB_OF_FEW }
         .sort_alone(strings, &mut [(); FEW][..strings.len()]);
+    report_of_few::<S>(strings.len())
 }
 
 /// Writes the sorting indices of strings that are too few for threads, phases or a choice. Stable.
@@ -82,10 +83,16 @@ pub(crate) fn argsort_few<S: Sync, I: Index>(
     bytes: impl Fn(&S) -> &[u8] + Sync,
     indices: &mut [I],
     descending: bool,
-) {
+) -> Report {
     indices.iter_mut().enumerate().for_each(|(i, index)| *index = I::from_usize(i));
     Sort { strings: Elsewhere { strings, bytes }, descending, job: &JOB_OF_FEW }
         .sort_alone(indices, &mut [(); FEW][..strings.len()]);
+    report_of_few::<I>(strings.len())
+}
+
+/// The report of a sort of `n` items, with the memory for which a limit must have room.
+fn report_of_few<P>(n: usize) -> Report {
+    Report { scratch_peak: scratch::<P>(n) as u64, ..Report::default() }
 }
 
 const JOB_OF_FEW: Job = Job { way: CpuWay::Distribute, stable: true, budget: Budget::of_threads(1) };
