@@ -125,6 +125,12 @@ fn strings_take_a_reference_and_two_words_each() {
         within(what, strings.len() * (size_of::<String>() + 16), || sorter.sort_strings(&mut strings));
         let mut strings: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
         within(what, strings.len() * (size_of::<&[u8]>() + 16), || sorter.sort_strings(&mut strings));
+        // As many as one thread sorts by words.
+        for descending in [false, true] {
+            let sorter = sorter.with_order(sortie::Order { descending, ..Default::default() });
+            let mut strings: Vec<&[u8]> = texts.iter().take(65_535).map(String::as_bytes).collect();
+            within(what, strings.len() * (size_of::<&[u8]>() + 16), || sorter.sort_strings(&mut strings));
+        }
     });
 }
 
