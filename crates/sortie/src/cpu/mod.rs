@@ -12,9 +12,9 @@ use crate::request::Budget;
 use crate::ways::CpuWay;
 pub(crate) use sorts::{compare, few, keys, pairs, segment_pairs, segments, strings, wide};
 pub(crate) use steps::{
-    batch, by_code, by_std, compiled, counting, digits, distribute, found, gather, insert, lines, long_runs,
-    order, pace, packed, parallel_partition, prefetch, profile, ranks, room, runs, sampled, scatter, stripes,
-    widen,
+    batch, by_code, by_std, coded, compiled, counting, digits, distribute, found, gather, insert, lines,
+    long_runs, order, pace, packed, parallel_partition, prefetch, profile, ranks, room, runs, sampled,
+    scatter, stripes, widen,
 };
 
 /// How the engine must sort, and which resources it may use.

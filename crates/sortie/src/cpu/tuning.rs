@@ -58,6 +58,10 @@ pub(crate) fn compared_integers(isa: Isa) -> usize {
     if isa.registers() == Some(1) { COMPARED } else { 512 }
 }
 
+/// The number of tuples, options or byte arrays from which they are replaced by their codes. With AVX-512, ten `[u8; 8]` take 35 ns by
+/// their codes and 21 ns with std's sort; a hundred take 2.2 ns each and 5.8 ns.
+pub(crate) const CODED_FROM: usize = 12;
+
 /// The codes whose median is the pivot of a quicksort by code; the same for many items; and the number that counts as
 /// many.
 pub(crate) const PIVOT_OF: usize = 15;

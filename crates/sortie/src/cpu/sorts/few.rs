@@ -3,6 +3,7 @@
 
 use std::mem::MaybeUninit;
 
+use crate::cpu::coded::Coded;
 use crate::cpu::compiled::CpuSorts;
 use crate::cpu::found::Ordered;
 use crate::cpu::insert::{bring, insert_by_code, insert_codes, inserted, order_by_code, sort_by_code};
@@ -12,7 +13,7 @@ use crate::cpu::order::order_few;
 use crate::cpu::ranks::Distinct;
 use crate::cpu::room::{Room, fill, room};
 use crate::cpu::runs::{self, InRun, Run};
-use crate::cpu::tuning::{FEW, RANK_FEW_FROM, RANK_SAMPLE_OF_FEW};
+use crate::cpu::tuning::{CODED_FROM, FEW, RANK_FEW_FROM, RANK_SAMPLE_OF_FEW};
 use crate::cpu::vector::{self, Isa};
 use crate::cpu::{by_std, counting, long_runs, wide};
 use crate::key::{self, Bits, Transform};
@@ -199,6 +200,14 @@ fn sort_by_code_after_run<T, B: CpuSorts>(
 
 /// Sorts up to [`FEW`] keys that are not numbers.
 pub(crate) fn sort_wide<K: TotalOrder>(keys: &mut [K], order: Order) {
+    if const { Coded::<K>::FITS } {
+        if keys.len() < CODED_FROM {
+            return wide::sort_by_std(keys, order);
+        }
+        if let Some(coded) = Coded::of(keys, order, 1) {
+            return coded.sort_few();
+        }
+    }
     if wide::sort_few_runs(keys, order, |rest| sort_wide(rest, order)) {
         return;
     }
