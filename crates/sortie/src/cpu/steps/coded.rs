@@ -238,13 +238,16 @@ mod tests {
 
     #[test]
     fn other_keys_do_not_fit() {
-        assert!(!Coded::<(u64, u64)>::FITS && !Coded::<Option<u64>>::FITS && !Coded::<[u8; 3]>::FITS);
-        assert!(
-            !Coded::<Option<bool>>::FITS
-                && !Coded::<u32>::FITS
-                && !Coded::<&str>::FITS
-                && !Coded::<[u8; 0]>::FITS
-        );
+        let fit = [
+            Coded::<(u64, u64)>::FITS,
+            Coded::<Option<u64>>::FITS,
+            Coded::<Option<bool>>::FITS,
+            Coded::<[u8; 0]>::FITS,
+            Coded::<[u8; 3]>::FITS,
+            Coded::<u32>::FITS,
+            Coded::<&str>::FITS,
+        ];
+        assert_eq!(fit, [false; 7]);
     }
 
     /// Equal NaNs have one code, from which their bits cannot be recovered.
