@@ -57,6 +57,7 @@ fn keys(row: &Row) -> String {
             format!("{} x {} `{key}`", amount_of(count), amount_of(length))
         }
         (Some(count), None) => format!("{} of power-law lengths, `{key}`", amount_of(count)),
+        _ if work == "segments" => format!("{} `{key}` in segments of power-law lengths", amount_of(n)),
         _ if work.starts_with("argsort") => format!("argsort of `{key}`, {}", amount_of(n)),
         _ if !payload.is_empty() => format!("`{key}` with `{payload}`, {}", amount_of(n)),
         _ => format!("`{key}`, {}", amount_of(n)),

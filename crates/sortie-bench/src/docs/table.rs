@@ -122,7 +122,7 @@ mod tests {
     }
 
     fn row(key: &'static str, n: usize, contender: &'static str, ms: f64) -> Row {
-        let facts = Facts { suite: "cpu", key, n, ..FACTS };
+        let facts = Facts { suite: "hybrid", key, n, ..FACTS };
         let measured =
             Measured { times_ms: vec![ms], peak_bytes: 5_000_000, verified: true, ..Measured::default() };
         Row {
