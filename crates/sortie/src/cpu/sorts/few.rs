@@ -157,7 +157,11 @@ pub(crate) fn sort_keys_of_pairs<'r, B: CpuSorts>(
     transform: Transform<B>,
     order: &'r mut Room<u32>,
 ) -> Ordered<'r> {
-    if const { B::WIDTH <= u32::BITS } && transform.is_bijection() && keys.len() <= small_words() {
+    if const { B::WIDTH <= u32::BITS }
+        && transform.is_bijection()
+        && keys.len() <= small_words()
+        && !begins_as_run(keys, transform)
+    {
         let mut words = words();
         let Some(Packed::Sorted(words)) = pack(keys, transform, &mut words) else { return Ordered::AsIs };
         vector::compiled_for!(Isa::detect(), || {
@@ -302,13 +306,9 @@ pub(crate) fn order_of<'r, B: CpuSorts>(
         let order = fill(order, 0..n as u32);
         return if insert_codes(codes, order) { Ordered::By(order) } else { Ordered::AsIs };
     }
-    if const { B::WIDTH <= u64::BITS } && n <= small_words() {
-        let mut words = words();
-        return match pack(keys, transform, &mut words) {
-            None => Ordered::AsIs,
-            Some(Packed::Sorted(words)) => Ordered::By(indices_of(words, order)),
-            Some(Packed::Tied) => Ordered::By(order_mixed(keys, transform, order)),
-        };
+    let are_words = const { B::WIDTH <= u64::BITS } && n <= small_words();
+    if are_words && !begins_as_run(keys, transform) {
+        return order_words(keys, transform, order);
     }
     let code = |i: &u32| transform.encode(keys[*i as usize]);
     match Start::of(keys, transform, true) {
@@ -322,7 +322,29 @@ pub(crate) fn order_of<'r, B: CpuSorts>(
             }
             Ordered::By(order)
         }
+        Start::Ascending(_) if are_words => order_words(keys, transform, order),
         Start::Ascending(_) => Ordered::By(order_mixed(keys, transform, order)),
+    }
+}
+
+/// Whether the first four of some keys are a run, which few keys in no order have. They are compared without a branch for each.
+fn begins_as_run<B: Bits>(keys: &[B], transform: Transform<B>) -> bool {
+    let Some(first) = keys.first_chunk::<4>() else { return true };
+    let [a, b, c, d] = first.map(|key| transform.encode(key));
+    ((a <= b) & (b <= c) & (c <= d)) | ((a > b) & (b > c) & (c > d))
+}
+
+/// The stable order of up to [`small_words`] keys, by words.
+fn order_words<'r, B: CpuSorts>(
+    keys: &[B],
+    transform: Transform<B>,
+    order: &'r mut Room<u32>,
+) -> Ordered<'r> {
+    let mut words = words();
+    match pack(keys, transform, &mut words) {
+        None => Ordered::AsIs,
+        Some(Packed::Sorted(words)) => Ordered::By(indices_of(words, order)),
+        Some(Packed::Tied) => Ordered::By(order_mixed(keys, transform, order)),
     }
 }
 
