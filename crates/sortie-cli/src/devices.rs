@@ -40,11 +40,6 @@ pub fn list(measure: bool) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Every engine is in this build.
-pub fn check_build(_: Engine) -> Result<(), &'static str> {
-    Ok(())
-}
-
 /// Lets `--engine auto` choose a GPU, and returns whether it may: a GPU with known rates exists, and `-S` is not given.
 /// The CUDA driver does not respect `-S`.
 pub fn may_be_chosen(engine: Engine, limit: Option<MemorySize>) -> bool {
