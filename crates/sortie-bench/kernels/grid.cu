@@ -5,7 +5,7 @@
 
 #if !defined(__CUDACC__)
 // NVRTC has declared these.
-extern "C" double sqrt(double), log(double), exp(double), cos(double);
+extern "C" double sqrt(double), log(double), exp(double), exp2(double), cos(double), floor(double), fabs(double);
 #endif
 
 namespace simt::grid {
@@ -13,7 +13,7 @@ namespace simt::grid {
 /// In the order of suite_grid/cells.rs.
 enum Kind { Unsigned, Signed, Float };
 
-/// In the order of suite_grid/shape.rs, which describes them.
+/// In the order of grid/shape.rs, which describes them.
 enum Shape {
     Uniform,
     And1,
@@ -37,10 +37,15 @@ enum Shape {
     Reversed,
     NearlySorted,
     Normal,
-    LogNormal
+    LogNormal,
+    Fractions,
+    Zipf,
+    Poisson,
+    Staggered,
+    BucketSorted
 };
 
-/// `Recipe` of suite_grid/recipe.rs, which describes it.
+/// `Recipe` of grid/recipe.rs, which describes it.
 struct Recipe {
     u64 runs, distinct, ands, expo, right, left, mask, clusters, cluster_bits;
 };
@@ -89,6 +94,39 @@ SIMT_FN Word cluster(u64 number, u64 low, u64 seed) {
     return low >= BITS ? 0 : random_word(seed ^ 3, number) >> low << low;
 }
 
+SIMT_FN double between(u64 random) { return (double(random >> 11) + 0.5) / double(1ull << 53); }
+
+constexpr double TWO_PI = 6.283185307179586;
+
+SIMT_FN double normal(u64 at, u64 seed) {
+    const double angle = TWO_PI * between(random(seed ^ 1, at));
+    return ::sqrt(-2 * ::log(between(random(seed, at)))) * ::cos(angle);
+}
+
+/// A place in the range, in units of 2^-64. The lowest bits, which a double lacks, come from another random number.
+SIMT_FN u64 bell(u64 at, u64 seed) {
+    double place = 0.5 + 0.125 * normal(at, seed);
+    place = place < 0 ? 0 : place > 1 - 0x1p-52 ? 1 - 0x1p-52 : place;
+    return u64(place * 0x1p64) ^ random(seed ^ 2, at) >> 53;
+}
+
+SIMT_FN u64 zipf(u64 at, u64 seed) { return u64(::exp2(20 * between(random(seed, at)))); }
+
+/// By transformed rejection, as draw.rs explains.
+SIMT_FN u64 poisson(u64 at, u64 seed) {
+    const double mean = 1000;
+    const double b = 0.931 + 2.53 * ::sqrt(mean), a = -0.059 + 0.02483 * b;
+    for (u64 trial = 0;; trial += 2) {
+        const double u = between(random(mix(seed) + trial, at)) - 0.5, v = between(random(mix(seed) + trial + 1, at));
+        const double us = 0.5 - ::fabs(u), k = ::floor((2 * a / us + b) * u + mean + 0.43);
+        if (us >= 0.07 && v <= 0.9277 - 3.6224 / (b - 2)) return u64(k);
+        if (k < 1 || (us < 0.013 && v > us)) continue;
+        const double hat = v * (1.1239 + 1.1328 / (b - 3.4)) / (a / (us * us) + b);
+        const double factorial = (k + 0.5) * ::log(k) - k + 0.9189385332046727 + 1 / (12 * k);
+        if (::log(hat) <= k * ::log(mean) - mean - factorial) return u64(k);
+    }
+}
+
 SIMT_FN bool is_ordered(int shape) {
     return shape == OrganPipe || shape == SortedRuns || shape == Rotated || (shape >= Sorted && shape <= NearlySorted);
 }
@@ -96,6 +134,9 @@ SIMT_FN bool is_ordered(int shape) {
 SIMT_FN Word drawn(int shape, u64 at, u64 n, u64 seed) {
     Word x = random_word(seed, at);
     auto in_order = [&](u64 i) { return word(ascending(i, n, seed)); };
+    auto in_slot = [&](u64 slot) { return word(slot << 57 | random(seed, at) >> 7); };
+    constexpr u64 BLOCKS = 128;
+    const u64 block = at * BLOCKS / n;
     switch (shape) {
         case And1:
         case And2:
@@ -122,6 +163,11 @@ SIMT_FN Word drawn(int shape, u64 at, u64 n, u64 seed) {
         case Sorted: return in_order(at);
         case Reversed: return in_order(n - 1 - at);
         case NearlySorted: return in_order(swapped(at, n, seed));
+        case Normal: return word(bell(at, seed));
+        case Zipf: return Word(zipf(at, seed));
+        case Poisson: return Word(poisson(at, seed));
+        case Staggered: return in_slot(block < BLOCKS / 2 ? 2 * block + 1 : 2 * block - BLOCKS);
+        case BucketSorted: return in_slot(at * BLOCKS * BLOCKS / n % BLOCKS);
         default: return x;
     }
 }
@@ -138,15 +184,6 @@ SIMT_FN Word key_of(Word number, int kind, bool ordered) {
     return code & SIGN ? code ^ SIGN : ~code;
 }
 
-SIMT_FN double between(u64 random) { return (double(random >> 11) + 0.5) / double(1ull << 53); }
-
-constexpr double TWO_PI = 6.283185307179586;
-
-SIMT_FN double normal(u64 at, u64 seed) {
-    const double angle = TWO_PI * between(random(seed ^ 1, at));
-    return ::sqrt(-2 * ::log(between(random(seed, at)))) * ::cos(angle);
-}
-
 SIMT_FN void store(double value, u32 *key) { *key = detail::cast<u32>(float(value)); }
 SIMT_FN void store(double value, u64 *key) { *key = detail::cast<u64>(value); }
 
@@ -154,8 +191,11 @@ SIMT_KERNEL(THREADS, 1)
 draw(Word *keys, u64 n, u64 seed, int kind, int shape) {
     await_turn();
     for (u64 at = rank(); at < n; at += threads()) {
-        if (shape == Normal) {
+        if (shape == Normal && kind == Float) {
             store(normal(at, seed), keys + at);
+        } else if (shape == Fractions) {
+            constexpr int DIGITS = BITS - EXPONENT;
+            store(double(random(seed, at) >> (64 - DIGITS)) / double(1ull << DIGITS), keys + at);
         } else if (shape == LogNormal) {
             // One in 64 is a NaN, and one each a zero of either sign.
             const u64 special = random(seed ^ 4, at) % 64;

@@ -86,12 +86,8 @@ pub struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Suite {
-    /// Keys, pairs, indices and segments in memory.
-    Cpu,
     /// Calls on arrays of many types, sizes and shapes in memory, compared with the standard library and the best peer.
     CpuGrid,
-    /// Strings in memory.
-    Strings,
     /// Whole text files, by whole programs.
     Files,
     /// Small text files, checks and merges, by whole programs.

@@ -37,34 +37,7 @@ pub fn bars(row: &Row) -> Vec<Bar> {
         ("sortie, GPU and CPU", _) => against_cpu(row),
         ("sortie", "index") => vec![Bar::of(1.5, "tantivy")],
         ("sortie", "device-strings") => against_places(row).into_iter().collect(),
-        ("sortie", _) => against_std(row).into_iter().collect(),
         _ => Vec::new(),
-    }
-}
-
-fn against_std(row: &Row) -> Option<Bar> {
-    let Facts { work, key, payload, n, distribution, .. } = row.facts;
-    let [one, two] = match (work, key, payload, n, distribution) {
-        ("sort", "u32" | "u64", "", 10_000_000, "sorted" | "reversed" | "equal") => {
-            return Some(Bar { against: "std", asked: 0.95, met_from: 0.95 });
-        }
-        ("sort", "u32", "", 10_000_000, "uniform") => [4.3, 7.0],
-        ("sort", "u64", "", 10_000_000, "uniform") => [2.2, 4.0],
-        ("pairs", "u64", "u64", 10_000_000, "uniform") => [2.0, 3.3],
-        ("argsort", "u64", "", 10_000_000, "uniform") => [1.5, 2.5],
-        ("segments", "f32", "", 20_000_000, "uniform") => [6.4, 12.0],
-        ("strings", _, _, 1_000_000 | 10_000_000, "words") => [4.5, 8.0],
-        ("strings", _, _, 1_000_000, "DNA reads") => [3.0, 5.5],
-        ("strings", _, _, 10_000_000, "DNA reads") => [3.5, 6.5],
-        ("strings", _, _, 1_000_000 | 10_000_000, "URLs") => [1.6, 2.8],
-        ("strings", _, _, 1_000_000, "real words") => [2.0, 3.6],
-        ("strings", _, _, 10_000_000, "real words") => [3.3, 6.0],
-        _ => return None,
-    };
-    match row.threads {
-        1 => Some(Bar::of(one, "std")),
-        2 => Some(Bar::of(two, "std")),
-        _ => None,
     }
 }
 
@@ -187,14 +160,15 @@ pub struct CpuGridBar {
 }
 
 impl CpuGridBar {
-    const fn uniform(
+    const fn of(
         call: &'static str,
         n: usize,
+        input: &'static str,
         against: &'static str,
         one: f64,
         two: Option<f64>,
     ) -> CpuGridBar {
-        CpuGridBar { call, n, input: "uniform", against, one, two }
+        CpuGridBar { call, n, input, against, one, two }
     }
 
     pub fn asked_on(&self, threads: usize) -> Option<f64> {
@@ -206,13 +180,25 @@ impl CpuGridBar {
     }
 }
 
-pub const CPU_GRID_BARS: [CpuGridBar; 6] = [
-    CpuGridBar::uniform("keys u32", 10_000_000, "vqsort", 0.95, None),
-    CpuGridBar::uniform("keys u64", 10_000_000, "vqsort", 1.1, None),
-    CpuGridBar::uniform("pairs u64 + 8 bytes", 10_000_000, "std", 2.0, Some(3.4)),
-    CpuGridBar::uniform("keys u16", 1_000_000, "std", 5.0, None),
-    CpuGridBar::uniform("keys u128", 1_000_000, "std", 1.5, None),
-    CpuGridBar::uniform("by key u64 in 16 bytes", 10_000_000, "std", 1.3, Some(2.2)),
+pub const CPU_GRID_BARS: &[CpuGridBar] = &[
+    CpuGridBar::of("keys u32", 10_000_000, "uniform", "std", 4.3, Some(7.0)),
+    CpuGridBar::of("keys u64", 10_000_000, "uniform", "std", 2.2, Some(4.0)),
+    CpuGridBar::of("keys u32", 10_000_000, "uniform", "vqsort", 0.95, None),
+    CpuGridBar::of("keys u64", 10_000_000, "uniform", "vqsort", 1.1, None),
+    CpuGridBar::of("keys u16", 1_000_000, "uniform", "std", 5.0, None),
+    CpuGridBar::of("keys u128", 1_000_000, "uniform", "std", 1.5, None),
+    CpuGridBar::of("pairs u64 + 8 bytes", 10_000_000, "uniform", "std", 2.0, Some(3.4)),
+    CpuGridBar::of("argsort u64", 10_000_000, "uniform", "std", 1.5, Some(2.5)),
+    CpuGridBar::of("by key u64 in 16 bytes", 10_000_000, "uniform", "std", 1.3, Some(2.2)),
+    CpuGridBar::of("segments f32, 1000 each", 10_000_000, "uniform", "std", 6.4, Some(12.0)),
+    CpuGridBar::of("strings", 1_000_000, "words", "std", 4.5, Some(8.0)),
+    CpuGridBar::of("strings", 10_000_000, "words", "std", 4.5, Some(8.0)),
+    CpuGridBar::of("strings", 1_000_000, "DNA reads", "std", 3.0, Some(5.5)),
+    CpuGridBar::of("strings", 10_000_000, "DNA reads", "std", 3.5, Some(6.5)),
+    CpuGridBar::of("strings", 1_000_000, "URLs", "std", 1.6, Some(2.8)),
+    CpuGridBar::of("strings", 10_000_000, "URLs", "std", 1.6, Some(2.8)),
+    CpuGridBar::of("strings", 1_000_000, "real words", "std", 2.0, Some(3.6)),
+    CpuGridBar::of("strings", 10_000_000, "real words", "std", 3.3, Some(6.0)),
 ];
 
 fn least_rate_of_strings(row: &Row) -> Option<f64> {

@@ -3,19 +3,9 @@
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
-/// A type whose keys every peer can sort.
+/// A type whose keys are drawn here or on a GPU.
 pub trait BenchKey:
-    sortie::Key
-    + sortie::gpu::Compared
-    + rdst::RadixKey
-    + radsort::Key
-    + Voracious
-    + Copy
-    + Send
-    + Sync
-    + PartialOrd
-    + Debug
-    + 'static
+    sortie::Key + sortie::gpu::Compared + Copy + Send + Sync + PartialOrd + Debug + 'static
 {
     const NAME: &'static str;
 
@@ -32,9 +22,6 @@ pub trait BenchKey:
 
     /// The standard library's sort, as a caller would use it for this type.
     fn std_sort(keys: &mut [Self]);
-
-    /// Rayon's sort, as a caller would use it for this type.
-    fn rayon_sort(keys: &mut [Self]);
 }
 
 macro_rules! integers {
@@ -55,9 +42,6 @@ macro_rules! integers {
             }
             fn std_sort(keys: &mut [Self]) {
                 keys.sort_unstable();
-            }
-            fn rayon_sort(keys: &mut [Self]) {
-                rayon::slice::ParallelSliceMut::par_sort_unstable(keys);
             }
         }
     )*};
@@ -93,9 +77,6 @@ macro_rules! floats {
             fn std_sort(keys: &mut [Self]) {
                 keys.sort_unstable_by(Self::total_cmp);
             }
-            fn rayon_sort(keys: &mut [Self]) {
-                rayon::slice::ParallelSliceMut::par_sort_unstable_by(keys, Self::total_cmp);
-            }
         }
     )*};
 }
@@ -104,29 +85,6 @@ floats! {
     f32: 24;
     f64: 53;
 }
-
-/// The payloads that are measured. A payload is the index of its key in the input.
-pub trait Payload: Copy + Send + Sync + 'static {
-    const NAME: &'static str;
-    fn of_place(place: usize) -> Self;
-    fn place(self) -> usize;
-}
-
-macro_rules! payloads {
-    ($($t:ident)*) => {$(
-        impl Payload for $t {
-            const NAME: &'static str = stringify!($t);
-            fn of_place(place: usize) -> Self {
-                place as $t
-            }
-            fn place(self) -> usize {
-                self as usize
-            }
-        }
-    )*};
-}
-
-payloads! { u32 u64 }
 
 /// A key next to its payload, compared by the key. Peers sort slices of these; Sortie sorts two slices.
 #[derive(Debug, Clone, Copy)]

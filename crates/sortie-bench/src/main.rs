@@ -2,18 +2,15 @@
 
 mod args;
 mod bars;
-mod check;
 mod distributions;
 mod docs;
 mod grid;
 mod keys;
 mod measure;
 mod measured;
-mod peers;
 mod report;
 mod soak;
 mod suite_batch;
-mod suite_cpu;
 mod suite_cpu_grid;
 mod suite_device_strings;
 mod suite_external;
@@ -26,7 +23,6 @@ mod suite_index;
 mod suite_large;
 mod suite_multi_gpu;
 mod suite_papers;
-mod suite_strings;
 
 use std::process::ExitCode;
 
@@ -55,8 +51,6 @@ fn main() -> ExitCode {
 /// Measures what was asked for. Returns whether every result was correct.
 fn run(args: &Args) -> Result<bool> {
     let mut cases = match args.suite {
-        Suite::Cpu => suite_cpu::cases(args),
-        Suite::Strings => suite_strings::cases(args),
         Suite::Files => suite_files::cases(args)?,
         Suite::FilesSmall => suite_files_small::cases(args)?,
         Suite::Batch => suite_batch::cases(args),

@@ -1,23 +1,19 @@
 //! Replaces the modules `devices` and `doctor` in a build without the feature `gpu`.
 
-const HOW_TO_GET_THEM: &str = "this build has no GPUs; build it with `cargo build --release --features gpu`, or install a released archive, \
-                               which has them";
-
 pub mod devices {
     use std::num::NonZeroUsize;
 
     use sortie::Engine;
 
-    use super::HOW_TO_GET_THEM;
-    use crate::cli::MemorySize;
+    use crate::cli::{MemorySize, NO_GPUS};
     use crate::failure::Failure;
 
     pub fn list(_: bool) -> Result<String, Failure> {
-        Ok(format!("{HOW_TO_GET_THEM}\n"))
+        Ok(format!("{NO_GPUS}\n"))
     }
 
     pub fn tune(_: Engine, _: Option<NonZeroUsize>) -> Result<String, Failure> {
-        Err(Failure::new(HOW_TO_GET_THEM))
+        Err(Failure::new(NO_GPUS))
     }
 
     pub fn may_be_chosen(_: Engine, _: Option<MemorySize>) -> bool {
@@ -28,10 +24,10 @@ pub mod devices {
 pub mod doctor {
     use sortie::Engine;
 
-    use super::HOW_TO_GET_THEM;
+    use crate::cli::NO_GPUS;
     use crate::failure::Failure;
 
     pub fn run(_: Engine, _: bool) -> Result<(), Failure> {
-        Err(Failure::new(HOW_TO_GET_THEM))
+        Err(Failure::new(NO_GPUS))
     }
 }

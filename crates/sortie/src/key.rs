@@ -149,6 +149,22 @@ pub trait TotalOrder: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn prefix(&self, order: Order) -> u64;
 
+    /// Whether [`TotalOrder::of_prefix`] recovers keys from their prefixes.
+    #[doc(hidden)]
+    fn is_recovered(_: Order) -> bool {
+        false
+    }
+
+    /// The key with this prefix, if keys are [recovered](TotalOrder::is_recovered). Bits after the prefix are ignored. `None` if no
+    /// key has that prefix.
+    #[doc(hidden)]
+    fn of_prefix(_: u64, _: Order) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// The bytes of a key whose form is [`Form::Bytes`].
     #[doc(hidden)]
     fn bytes(&self) -> &[u8] {
@@ -192,6 +208,7 @@ impl Form {
     }
 
     /// What the bits of a number mean.
+    #[inline]
     pub(crate) fn code(self) -> Code {
         let Form::Bits(code) = self else { unreachable!("only numbers have a code") };
         code
@@ -247,6 +264,8 @@ pub trait Bits: bytemuck::Pod + Ord + Eq + Debug + Default + Send + Sync {
     fn from_low(x: u64) -> Self;
     /// The code left-aligned in 64 bits. A wider code loses its low bits.
     fn left_aligned(self) -> u64;
+    /// The code that [`Bits::left_aligned`] aligned. Bits after it are ignored.
+    fn of_left_aligned(x: u64) -> Self;
     /// Appends the big-endian bytes.
     fn push_be(self, bytes: &mut Vec<u8>);
     /// The number whose big-endian bytes come first, if there are enough of them.
@@ -286,6 +305,11 @@ macro_rules! bits {
             fn left_aligned(self) -> u64 {
                 if <$t>::BITS > 64 { (self >> (<$t>::BITS.saturating_sub(64))) as u64 }
                 else { (self as u64) << (64 - if <$t>::BITS > 64 { 64 } else { <$t>::BITS }) }
+            }
+            #[inline(always)]
+            fn of_left_aligned(x: u64) -> Self {
+                if <$t>::BITS > 64 { (x as $t) << (<$t>::BITS.saturating_sub(64)) }
+                else { (x >> (64 - if <$t>::BITS > 64 { 64 } else { <$t>::BITS })) as $t }
             }
             #[inline]
             fn push_be(self, bytes: &mut Vec<u8>) { bytes.extend_from_slice(&self.to_be_bytes()) }

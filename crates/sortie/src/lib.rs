@@ -44,7 +44,7 @@
 //! | [`sort_strings`], [`sort`] of strings | `n(K + 16)`, `K` being the size of a reference | memory | yes |
 //! | [`sort_string_array`] | the bytes, and `56n` | memory, offsets | yes |
 //! | [`sort_pairs`], numbers | `n(K + V)`, at least `2n`, and `n(K + 8)` up to 131,072 keys | memory, lengths | yes |
-//! | [`sort_pairs`], other keys | `28n`, or `32n` up to 131,072 keys | memory, lengths | no |
+//! | [`sort_pairs`], other keys | at most `28n`, or `32n` up to 131,072 keys | memory, lengths | no |
 //! | [`argsort`], numbers | `n(K + 4)`, or `n(K + 8)` up to 131,072 keys; for 32 bits by one or two threads also that of [`sort`] for `8n` bytes of keys | memory | yes |
 //! | [`argsort`], strings | `24n` | memory | yes |
 //! | [`argsort`], other keys | `20n`, or `24n` up to 131,072 keys | memory | no |
@@ -59,6 +59,7 @@
 //! - Two runs are merged if a sort has one or two threads and the limit of a [`Sorter`] has room for the scratch. Keys alone are
 //!   merged only if that is predicted to be faster. Keys of 128 bits, tuples, options and byte arrays take at most `nK` if they
 //!   have long runs, and half of that for two runs.
+//! - Tuples, options and byte arrays of 1 or 2 bytes may take the counters of numbers of that size.
 //! - Up to 1024 elements whose keys are not strings take at most 40 KiB, usually none, which no limit counts. [`sort_by_key`] also
 //!   holds the keys if they are not numbers.
 //! - From 2^32 keys on, indices take 8 bytes and not the 4 of this table.
@@ -123,8 +124,9 @@ use cpu::tuning::FEW;
 
 /// Sorts keys in ascending order.
 ///
-/// Integers and floats are sorted by distribution and a vectorised finish, in place. Tuples, options and byte arrays are sorted
-/// by the first 64 bits of their order, then by comparison, in place. Strings are sorted as in [`sort_strings`]. Scratch: see
+/// Integers and floats are sorted by distribution and a vectorised finish, in place. Tuples, options and byte arrays are sorted as
+/// integers, in place, if an integer of their size holds their order: `(u32, u32)`, `Option<f32>`, `[u8; 8]`. Others are sorted by
+/// the first 64 bits of their order, then by comparison, in place. Strings are sorted as in [`sort_strings`]. Scratch: see
 /// the [table](crate#memory-panics-and-gpus). May use a GPU after [`enable_gpu`].
 ///
 /// # Panics
@@ -154,7 +156,7 @@ pub fn sort<K: Key>(keys: &mut [K]) {
 
 /// Sorts keys in ascending order and moves each payload with its key. Stable.
 ///
-/// Scratch: a copy of the keys and payloads. Keys that are not numbers take 28 bytes each, or 32 up to 131,072 keys. May use a GPU after
+/// Scratch: a copy of the keys and payloads. Keys that are not numbers take at most 28 bytes each, or 32 up to 131,072 keys. May use a GPU after
 /// [`enable_gpu`], for keys that are numbers.
 ///
 /// # Panics
@@ -166,6 +168,11 @@ pub fn sort<K: Key>(keys: &mut [K]) {
 /// assert_eq!((k, v), ([1, 2, 2], ["a", "b", "c"]));
 /// ```
 pub fn sort_pairs<K: Key, V: Send>(keys: &mut [K], payload: &mut [V]) {
+    if const { K::FORM.is_number() } && keys.len() <= FEW && keys.len() == payload.len() {
+        let transform = key::Transform::comparing(K::FORM.code(), Order::default());
+        // SAFETY: the engine leaves a permutation.
+        return cpu::few::sort_pairs(unsafe { key::as_bits_mut(keys) }, payload, transform);
+    }
     infallible(Sorter::shared().sort_pairs(keys, payload));
 }
 
@@ -182,7 +189,12 @@ pub fn sort_pairs<K: Key, V: Send>(keys: &mut [K], payload: &mut [V]) {
 #[must_use]
 pub fn argsort<K: Key>(keys: &[K]) -> Vec<usize> {
     let mut indices = vec![0; keys.len()];
-    infallible(Sorter::shared().argsort(keys, &mut indices));
+    if const { K::FORM.is_number() } && keys.len() <= FEW {
+        let transform = key::Transform::comparing(K::FORM.code(), Order::default());
+        cpu::few::argsort(key::as_bits(keys), &mut indices, transform);
+    } else {
+        infallible(Sorter::shared().argsort(keys, &mut indices));
+    }
     indices
 }
 

@@ -17,6 +17,9 @@ use crate::{Bound, Error};
 /// From this many bytes on, scratch is mapped on huge pages, of which it then takes four or more.
 const MAP_SCRATCH_FROM_BYTES: usize = 8 << 20;
 
+/// The alignment of a mapping: the size of the smallest page of any system. Scratch for items that need more is allocated.
+const PAGE_BYTES: usize = 4 << 10;
+
 /// Bytes of scratch that one task returns to the system: a little over a hundred huge pages. For a copy of 40 GB, one
 /// thread took more than a second.
 #[cfg(all(target_os = "linux", feature = "gpu"))]
@@ -51,8 +54,9 @@ impl<T> Scratch<T> {
     pub(crate) fn new(len: usize) -> Result<Self, Error> {
         // A caller's items of size zero may be more than there are addresses.
         let bytes = len.saturating_mul(size_of::<T>());
-        if let Some(map) = map(bytes)? {
-            assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page");
+        if align_of::<T>() <= PAGE_BYTES
+            && let Some(map) = map(bytes)?
+        {
             return Ok(Scratch { memory: Memory::Map(map), len });
         }
         let mut heap = reserve(len)?;
@@ -136,7 +140,7 @@ impl<T> Deref for Scratch<T> {
     fn deref(&self) -> &Self::Target {
         match &self.memory {
             Memory::Heap(heap) => heap,
-            // SAFETY: the mapping has room for `len` items and is aligned to a page.
+            // SAFETY: the mapping has room for `len` items, and their alignment is at most a page.
             Memory::Map(map) => unsafe { std::slice::from_raw_parts(map.as_ptr().cast(), self.len) },
         }
     }
@@ -146,7 +150,7 @@ impl<T> DerefMut for Scratch<T> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         match &mut self.memory {
             Memory::Heap(heap) => heap,
-            // SAFETY: the mapping has room for `len` items and is aligned to a page.
+            // SAFETY: as above.
             Memory::Map(map) => unsafe { std::slice::from_raw_parts_mut(map.as_mut_ptr().cast(), self.len) },
         }
     }

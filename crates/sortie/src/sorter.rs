@@ -263,7 +263,7 @@ impl Sorter {
     /// `l`.
     ///
     /// On the CPU, threads sort segments side by side. Scratch is at most that of [`Sorter::sort`], except that each thread has
-    /// its own counters for keys of 8 and 16 bits. Keys that are not numbers take none.
+    /// its own counters for keys of 8 and 16 bits. Keys that are not numbers take none, or those counters.
     ///
     /// Scratch on a GPU is three chunks of 64 MiB in flight, in pinned memory and on the device. If the limit or the free
     /// memory of the device requires it, chunks are fewer and smaller. The least is one chunk of 64 KiB, or of the longest

@@ -52,6 +52,7 @@ fn scratch_is_as_promised() {
     strings_take_a_reference_and_two_words_each();
     sorts_by_comparison_take_a_copy();
     selections_take_what_the_result_does();
+    few_large_elements_are_not_copied();
 }
 
 const N: usize = 2_000_000;
@@ -125,6 +126,12 @@ fn strings_take_a_reference_and_two_words_each() {
         within(what, strings.len() * (size_of::<String>() + 16), || sorter.sort_strings(&mut strings));
         let mut strings: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
         within(what, strings.len() * (size_of::<&[u8]>() + 16), || sorter.sort_strings(&mut strings));
+        // As many as one thread sorts by words.
+        for descending in [false, true] {
+            let sorter = sorter.with_order(sortie::Order { descending, ..Default::default() });
+            let mut strings: Vec<&[u8]> = texts.iter().take(65_535).map(String::as_bytes).collect();
+            within(what, strings.len() * (size_of::<&[u8]>() + 16), || sorter.sort_strings(&mut strings));
+        }
     });
 }
 
@@ -154,4 +161,15 @@ fn selections_take_what_the_result_does() {
         let mut indices = vec![0u64; 1000];
         within(what, 4 * 6096 * 32 + 32_000, || sorter.arg_top_k(&texts, &mut indices));
     });
+}
+
+/// Two runs of them were once merged through a copy of one, which no limit counted.
+fn few_large_elements_are_not_copied() {
+    type Large = (u64, [u64; 511]);
+    let mut elements: Vec<Large> = (0..1000).map(|i| (i * 7 % 1000, [i; 511])).collect();
+    elements[..500].sort_unstable();
+    elements[500..].sort_unstable();
+    let sorter = Sorter::builder().memory_limit(0).build().expect("a sorter");
+    within("1000 elements of 4 KB", 0, || sorter.sort_by_key(&mut elements, |element| element.0));
+    assert!(elements.is_sorted());
 }

@@ -90,9 +90,6 @@ impl Strings {
 }
 
 impl StringSet {
-    /// The sets that are sorted both in memory and in files.
-    pub const ALL: [StringSet; 4] = [StringSet::Words, StringSet::Dna, StringSet::Urls, StringSet::RealWords];
-
     pub fn name(self) -> &'static str {
         match self {
             StringSet::Words => "words",
@@ -348,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_seed_means_one_set() {
-        for set in StringSet::ALL.into_iter().filter(|set| set.available()) {
+        for set in [StringSet::Words, StringSet::Dna, StringSet::Urls, StringSet::Paths] {
             let strings = draw(set);
             assert_eq!(strings, draw(set));
             assert_eq!(strings.refs().len(), N);

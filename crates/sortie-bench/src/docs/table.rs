@@ -1,89 +1,66 @@
 //! A table of `docs/benchmarks.md`: the rows of a run, grouped by label.
 
+use serde::Deserialize;
+
+use super::label::Label;
 use super::run;
+use super::select::Rows;
 use crate::Result;
 use crate::grid::geometric_mean;
 use crate::report::Row;
 use crate::report::plot::number;
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Table {
     /// Its name in the Markdown comment before it.
     pub name: &'static str,
     /// The file in `runs/`, without its extension.
     pub run: &'static str,
-    /// Selects the rows of the run that belong to the table.
-    pub of: fn(&Row) -> bool,
-    /// The title of the first column, and its content. Rows with the same label share a line.
-    pub head: &'static str,
-    pub label: fn(&Row) -> String,
-    pub columns: &'static [Column],
+    #[serde(default)]
+    rows: Rows,
+    /// The title of the first column.
+    head: &'static str,
+    label: Label,
+    columns: Vec<Column>,
 }
 
-pub struct Column {
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Column {
     title: &'static str,
     contender: &'static str,
-    of: fn(&Row) -> bool,
-    value: Value,
-}
-
-enum Value {
-    /// 10^9 keys or strings per second.
-    Rate,
-    /// The rate divided by that of the best of these contenders. If there are several cases, the geometric mean.
-    Over(&'static [&'static str]),
-    /// The part of a row's `includes` between two given texts.
-    Told(&'static str, &'static str),
+    /// Which of the contender's rows belong to the column.
+    #[serde(default)]
+    rows: Rows,
+    /// The column has the rate divided by that of the best of these. If there are several cases, the geometric mean.
+    #[serde(default)]
+    over: Vec<String>,
+    /// The column has the part of a row's `includes` between these texts.
+    between: Option<[String; 2]>,
 }
 
 impl Column {
-    const fn new(title: &'static str, contender: &'static str, value: Value) -> Column {
-        Column { title, contender, of: |_| true, value }
-    }
-
-    pub const fn rate(title: &'static str, contender: &'static str) -> Column {
-        Column::new(title, contender, Value::Rate)
-    }
-
-    pub const fn over(
-        title: &'static str,
-        contender: &'static str,
-        peers: &'static [&'static str],
-    ) -> Column {
-        Column::new(title, contender, Value::Over(peers))
-    }
-
-    pub const fn told(
-        title: &'static str,
-        contender: &'static str,
-        before: &'static str,
-        after: &'static str,
-    ) -> Column {
-        Column::new(title, contender, Value::Told(before, after))
-    }
-
-    /// The column with only these of the contender's rows.
-    pub const fn of(self, of: fn(&Row) -> bool) -> Column {
-        Column { of, ..self }
-    }
-
-    /// The content of a cell. `None` if the contender did not run.
+    /// The content of a cell: 10^9 keys or strings per second, unless the column asks for something else. `None` if the
+    /// contender did not run.
     fn cell(&self, line: &[&Row]) -> Option<String> {
-        let rows = || line.iter().filter(|row| row.contender == self.contender && (self.of)(row));
+        let rows = || line.iter().filter(|row| row.contender == self.contender && self.rows.take(row));
         let row = rows().next()?;
-        match self.value {
-            Value::Rate => Some(number(row.rate / 1e9)),
-            Value::Over(peers) => geometric_mean(rows().filter_map(|row| over(row, peers, line))).map(number),
-            Value::Told(before, after) => {
+        match &self.between {
+            Some([before, after]) => {
                 let (_, told) = row.includes.rsplit_once(before)?;
                 Some(told.split_once(after)?.0.to_string())
             }
+            None if self.over.is_empty() => Some(number(row.rate / 1e9)),
+            None => geometric_mean(rows().filter_map(|row| over(row, &self.over, line))).map(number),
         }
     }
 }
 
 /// The rate of a row divided by that of the best of `peers` at the same case.
-fn over(row: &Row, peers: &[&str], rows: &[&Row]) -> Option<f64> {
-    let peers = rows.iter().filter(|peer| peers.contains(&peer.contender) && run::is_peer(peer, row));
+fn over(row: &Row, peers: &[String], rows: &[&Row]) -> Option<f64> {
+    let peers =
+        rows.iter().filter(|peer| peers.iter().any(|name| name == peer.contender) && run::is_peer(peer, row));
     peers.map(|peer| row.rate / peer.rate).min_by(f64::total_cmp)
 }
 
@@ -94,8 +71,8 @@ impl Table {
 
     fn markdown_of(&self, rows: &[Row]) -> Result<String> {
         let mut lines: Vec<(String, Vec<&Row>)> = Vec::new();
-        for row in rows.iter().filter(|row| (self.of)(row)) {
-            let label = (self.label)(row);
+        for row in rows.iter().filter(|row| self.rows.take(row)) {
+            let Some(label) = self.label.of(row) else { continue };
             match lines.iter_mut().find(|line| line.0 == label) {
                 Some(line) => line.1.push(row),
                 None => lines.push((label, vec![row])),
@@ -128,22 +105,24 @@ mod tests {
     use super::*;
     use crate::measure::{FACTS, Facts, Measured};
 
-    const TABLE: Table = Table {
-        name: "test",
-        run: "2026-01-02-test",
-        of: |row| row.facts.key != "u8",
-        head: "keys",
-        label: |row| row.facts.key.into(),
-        columns: &[
-            Column::over("over std", "sortie", &["std"]),
-            Column::over("over the best", "sortie", &["std", "peer"]),
-            Column::rate("peer", "peer"),
-            Column::told("memory", "sortie", "peak ", " MB"),
-        ],
-    };
+    fn table() -> Table {
+        serde_json::from_str(
+            r#"{
+                "name": "test", "run": "2026-01-02-test", "rows": {"key": ["u32", "f32"]},
+                "head": "keys", "label": "key-and-distribution",
+                "columns": [
+                    {"title": "over std", "contender": "sortie", "over": ["std"]},
+                    {"title": "over the best", "contender": "sortie", "over": ["std", "peer"]},
+                    {"title": "peer", "contender": "peer"},
+                    {"title": "memory", "contender": "sortie", "between": ["peak ", " MB"]}
+                ]
+            }"#,
+        )
+        .unwrap()
+    }
 
     fn row(key: &'static str, n: usize, contender: &'static str, ms: f64) -> Row {
-        let facts = Facts { suite: "cpu", key, n, ..FACTS };
+        let facts = Facts { suite: "hybrid", key, n, ..FACTS };
         let measured =
             Measured { times_ms: vec![ms], peak_bytes: 5_000_000, verified: true, ..Measured::default() };
         Row {
@@ -166,11 +145,11 @@ mod tests {
         let expected = "\
             | keys | over std | over the best | peer | memory |\n\
             |---|---|---|---|---|\n\
-            | u32 | 3.60 | 2.00 | 0.50 | 5 |\n\
-            | f32 | 0.50 | 0.50 |  | 5 |\n\
+            | `u32`, uniform | 3.60 | 2.00 | 0.50 | 5 |\n\
+            | `f32`, uniform | 0.50 | 0.50 |  | 5 |\n\
             \n\
             Run [2026-01-02-test](../crates/sortie-bench/runs/2026-01-02-test.jsonl), a CPU, 2026-01-02.\n";
-        assert_eq!(TABLE.markdown_of(&rows).unwrap(), expected);
+        assert_eq!(table().markdown_of(&rows).unwrap(), expected);
     }
 
     #[test]
@@ -182,12 +161,12 @@ mod tests {
             row("u32", 5, "sortie", 1.0),
             row("u32", 5, "peer", 1.0),
         ];
-        assert!(TABLE.markdown_of(&rows).unwrap().contains("| u32 | 4.00 | 1.41 | 0.00 | 5 |"));
+        assert!(table().markdown_of(&rows).unwrap().contains("| `u32`, uniform | 4.00 | 1.41 | 0.00 | 5 |"));
     }
 
     #[test]
     fn a_column_that_no_row_fills_is_an_error() {
         let rows = [row("u32", 4, "std", 2.0), row("u32", 4, "sortie", 1.0)];
-        assert_eq!(TABLE.markdown_of(&rows).unwrap_err().to_string(), "column peer is empty");
+        assert_eq!(table().markdown_of(&rows).unwrap_err().to_string(), "column peer is empty");
     }
 }

@@ -73,7 +73,10 @@ drawn! {
 pub fn draw<K: Drawn>(source: Source, n: usize, seed: u64) -> Vec<K> {
     let form = Form { bits: K::BITS, kind: K::KIND };
     let mut keys: Vec<K> = match source {
-        Source::Shape(Shape::Normal) => (0..n as u64).map(|at| K::of_float(normal(at, seed))).collect(),
+        Source::Shape(Shape::Normal) if form.is_float() => {
+            (0..n as u64).map(|at| K::of_float(normal(at, seed))).collect()
+        }
+        Source::Shape(Shape::Fractions) => (0..n as u64).map(|at| form.fraction(at, seed)).collect(),
         Source::Shape(Shape::LogNormal) => (0..n as u64).map(|at| log_normal(form, at, seed)).collect(),
         Source::Shape(shape) => {
             let ordered = is_ordered(shape);
@@ -154,7 +157,7 @@ fn sampled_by_length(n: usize) -> impl Iterator<Item = usize> {
 
 fn is_ordered(shape: Shape) -> bool {
     use Shape::*;
-    let random = [Shape::StridedKiller, Shape::SampledKiller];
+    let random = [Shape::StridedKiller, Shape::SampledKiller, Shape::Duplicates, Shape::GGroup];
     matches!(shape, OrganPipe | SortedRuns | Rotated | Sorted | Reversed | NearlySorted)
         || (!Shape::ON_DEVICES.contains(&shape) && !random.contains(&shape))
 }
@@ -166,6 +169,44 @@ fn between(random: u64) -> f64 {
 fn normal(at: u64, seed: u64) -> f64 {
     let angle = std::f64::consts::TAU * between(random(seed ^ 1, at));
     (-2.0 * between(random(seed, at)).ln()).sqrt() * angle.cos()
+}
+
+/// A place in the range, in units of 2^-64.
+fn bell(at: u64, seed: u64) -> u64 {
+    let place = (0.5 + 0.125 * normal(at, seed)).clamp(0.0, 1.0 - f64::EPSILON);
+    // A float has fewer bits than the place. The lowest ones come from another random number.
+    (place * 2f64.powi(64)) as u64 ^ random(seed ^ 2, at) >> 53
+}
+
+fn zipf(at: u64, seed: u64) -> u64 {
+    (20.0 * between(random(seed, at))).exp2() as u64
+}
+
+/// Hoermann, "The transformed rejection method for generating Poisson random variables" (1993), algorithm PTRS.
+fn poisson(at: u64, seed: u64) -> u64 {
+    const MEAN: f64 = 1000.0;
+    let b = 0.931 + 2.53 * MEAN.sqrt();
+    let a = -0.059 + 0.02483 * b;
+    let mut trial = 0;
+    loop {
+        let draw = |trial| between(random(mix(seed).wrapping_add(trial), at));
+        let (u, v) = (draw(trial) - 0.5, draw(trial + 1));
+        let us = 0.5 - u.abs();
+        let k = ((2.0 * a / us + b) * u + MEAN + 0.43).floor();
+        if us >= 0.07 && v <= 0.9277 - 3.6224 / (b - 2.0) {
+            return k as u64;
+        }
+        trial += 2;
+        if k < 1.0 || (us < 0.013 && v > us) {
+            continue;
+        }
+        let hat = v * (1.1239 + 1.1328 / (b - 3.4)) / (a / (us * us) + b);
+        // Stirling's series for the logarithm of k!, which is exact enough for numbers near the mean.
+        let factorial = (k + 0.5) * k.ln() - k + 0.918_938_533_204_672_7 + 1.0 / (12.0 * k);
+        if hat.ln() <= k * MEAN.ln() - MEAN - factorial {
+            return k as u64;
+        }
+    }
 }
 
 /// Of 64 keys, one is a NaN, one is 0.0, and one is -0.0.
@@ -186,6 +227,17 @@ struct Form {
 }
 
 impl Form {
+    fn is_float(self) -> bool {
+        matches!(self.kind, Kind::Float { .. })
+    }
+
+    /// A float in [0, 1), with as many bits as a float has.
+    fn fraction<K: Drawn>(self, at: u64, seed: u64) -> K {
+        let Kind::Float { exponent } = self.kind else { unreachable!("only floats are fractions") };
+        let digits = self.bits - exponent;
+        K::of_float((random(seed, at) >> (64 - digits)) as f64 / (1u64 << digits) as f64)
+    }
+
     fn all(self) -> u128 {
         u128::MAX >> (128 - self.bits)
     }
@@ -217,6 +269,10 @@ impl Form {
         let in_order = |i: u64| self.word(ascending(i, n, seed));
         let in_run = |length: u64| self.word(ascending(at % length, length, seed.wrapping_add(at / length)));
         let ands = |count: u64| (1..=count).fold(x, |x, k| x & self.random_word(seed.wrapping_add(k), at));
+        // Blocks of the positions, and slots of the range.
+        let in_slot = |slot: u64| self.word(slot << 57 | random(seed, at) >> 7);
+        let (blocks, block) = (128, at * 128 / n);
+        let number = |number: u64| u128::from(number) & self.all();
         let appended = |tail: u64, end: u128| {
             if at < n - tail { self.word(ascending(at, n - tail, seed)) } else { end }
         };
@@ -232,7 +288,7 @@ impl Form {
             Shape::LowBits => x >> (bits - bits / 4),
             Shape::TopBits => x >> (bits - bits / 4) << (bits - bits / 4),
             Shape::OrganPipe => in_order(if at < n / 2 { 2 * at } else { 2 * (n - 1 - at) }),
-            Shape::SawTooth => u128::from(at % 1000) & self.all(),
+            Shape::SawTooth => number(at % 1000),
             Shape::SortedRuns => in_run(n / 1024 + 1),
             Shape::Rotated => in_order((at + n / 3) % n),
             Shape::Outlier if at == random(seed, n) % n => self.all(),
@@ -257,8 +313,16 @@ impl Form {
             Shape::StridedKiller if at.is_multiple_of((n / 1024).max(2)) => {
                 self.word(narrow(random(seed ^ 1, at)))
             }
+            Shape::Normal => self.word(bell(at, seed)),
+            Shape::Zipf => number(zipf(at, seed)),
+            Shape::Poisson => number(poisson(at, seed)),
+            Shape::Staggered if block < blocks / 2 => in_slot(2 * block + 1),
+            Shape::Staggered => in_slot(2 * block - blocks),
+            Shape::BucketSorted => in_slot(at * blocks * blocks / n % blocks),
+            Shape::GGroup => in_slot((block / 2 * 2 + blocks / 2 + at * blocks * 2 / n % 2) % blocks),
+            Shape::Duplicates => number((n.ilog2() - (n / (n - at)).ilog2()).into()),
             Shape::Uniform | Shape::StridedKiller | Shape::SampledKiller => x,
-            Shape::Normal | Shape::LogNormal => unreachable!("drawn as floats"),
+            Shape::LogNormal | Shape::Fractions => unreachable!("drawn as floats"),
         }
     }
 
@@ -354,6 +418,49 @@ mod tests {
         let keys: Vec<u64> = draw(Source::Shape(Shape::SampledKiller), 100_000, 7);
         assert!(sampled_by_length(100_000).all(|at| low(&keys[at])));
         assert!(keys.iter().filter(|key| low(key)).count() <= 4096);
+    }
+
+    #[test]
+    fn numbers_have_their_frequencies() {
+        let keys = |shape| draw::<u64>(Source::Shape(shape), 1 << 18, 7);
+        let share =
+            |keys: &[u64], of: u64| keys.iter().filter(|&&key| key == of).count() as f64 / 2f64.powi(18);
+        let zipf = keys(Shape::Zipf);
+        assert!(zipf.iter().all(|key| (1..1 << 20).contains(key)));
+        assert!((share(&zipf, 1) - 0.05).abs() < 0.002, "{}", share(&zipf, 1));
+        let moments = |keys: &[f64]| crate::measured::mean_and_deviation(keys);
+        let numbers = keys(Shape::Poisson).iter().map(|&key| key as f64).collect::<Vec<_>>();
+        let (mean, deviation) = moments(&numbers);
+        assert!(
+            (mean - 1000.0).abs() < 1.0 && (deviation - 1000f64.sqrt()).abs() < 0.3,
+            "{mean}, {deviation}"
+        );
+        let places: Vec<_> = keys(Shape::Normal).iter().map(|&key| key as f64 / 2f64.powi(64)).collect();
+        let (mean, deviation) = moments(&places);
+        assert!((mean - 0.5).abs() < 0.002 && (deviation - 0.125).abs() < 0.002, "{mean}, {deviation}");
+        let halves = keys(Shape::Duplicates);
+        assert_eq!([18, 17, 16].map(|number| share(&halves, number)), [0.5, 0.25, 0.125]);
+    }
+
+    #[test]
+    fn blocks_have_the_keys_of_their_slots() {
+        let slots =
+            |shape| draw::<u64>(Source::Shape(shape), 1 << 18, 7).iter().map(|key| key >> 57).collect();
+        let blocks = |shape| -> Vec<Vec<u64>> {
+            let slots: Vec<u64> = slots(shape);
+            slots.chunks(1 << 11).map(<[u64]>::to_vec).collect()
+        };
+        let is = |slots: &[u64], slot| slots.iter().all(|&one| one == slot);
+        for (block, slots) in (0..).zip(blocks(Shape::Staggered)) {
+            assert!(is(&slots, if block < 64 { 2 * block + 1 } else { 2 * block - 128 }), "block {block}");
+        }
+        for slots in blocks(Shape::BucketSorted) {
+            assert!(slots.into_iter().eq((0..128).flat_map(|slot| [slot; 16])));
+        }
+        for (block, slots) in (0..).zip(blocks(Shape::GGroup)) {
+            let first = (block / 2 * 2 + 64) % 128;
+            assert!(is(&slots[..1 << 10], first) && is(&slots[1 << 10..], first + 1), "block {block}");
+        }
     }
 
     /// Checks for every type that the sorted shapes are in the order of the type, and that shapes of few values have

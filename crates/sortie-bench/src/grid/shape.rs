@@ -67,11 +67,24 @@ shapes! {
     Reversed: "reversed";
     /// Ascending, except for n / 1000 random swaps.
     NearlySorted: "nearly sorted";
-    /// Floats of the standard normal distribution.
+    /// Floats of the standard normal distribution. Integers centred in the range, with a standard deviation of an eighth
+    /// of it.
     Normal: "normal";
     /// Exponentials of normal floats with a standard deviation of 2. Of 64 keys, one is a NaN, one is 0.0, and one is
     /// -0.0.
     LogNormal: "log-normal, NaNs";
+    /// Floats in [0, 1), evenly spaced.
+    Fractions: "fractions";
+    /// Numbers up to 2^20, each with a probability proportional to its inverse.
+    Zipf: "zipf";
+    /// Numbers of a Poisson distribution with mean 1000.
+    Poisson: "poisson";
+    /// The first of four shapes of Helman, Bader and JaJa, "A randomized parallel sorting algorithm with an experimental
+    /// study" (1998). They divide the positions into 128 blocks, and the range into 128 slots. Here, each block has the
+    /// keys of one slot: block i of slot 2i + 1; in the second half, of slot 2i - 128.
+    Staggered: "staggered";
+    /// Each block contains keys of all slots, in order.
+    BucketSorted: "bucket sorted";
     /// 8 ascending runs, each over the whole range.
     EightRuns: "8 runs";
     /// Ascending runs of 64 keys.
@@ -88,15 +101,19 @@ shapes! {
     StridedKiller: "strided sample killer";
     /// Random, but the keys at positions that depend only on the length are low.
     SampledKiller: "seeded sample killer";
+    /// The first half is the number log2 n, the next quarter log2 n - 1, and so on.
+    Duplicates: "deterministic duplicates";
+    /// Blocks are in groups of two. Each contains keys of the slots of another group, which is half the input away.
+    GGroup: "g-group";
 }
 
 impl Shape {
     /// The shapes that devices draw.
-    pub const ON_DEVICES: &[Shape] = Shape::ALL.split_at(23).0;
+    pub const ON_DEVICES: &[Shape] = Shape::ALL.split_at(28).0;
 
     /// Whether keys can have this shape.
     pub fn takes(self, floats: bool) -> bool {
-        floats || !matches!(self, Shape::Normal | Shape::LogNormal)
+        floats || !matches!(self, Shape::LogNormal | Shape::Fractions)
     }
 
     /// Whether the means of the summary exclude it, because it is so easy that the ratio says little.

@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn a_line_has_the_promised_fields_and_no_others() {
         let facts = Facts {
-            suite: "cpu",
+            suite: "hybrid",
             work: "segments",
             key: "f32",
             payload: "",

@@ -53,8 +53,7 @@ type Drawn = std::result::Result<(), Box<dyn std::error::Error>>;
 fn header(root: &Area, row: &Row) -> Drawn {
     let suite = row.facts.suite;
     let things = match suite {
-        "cpu" | "batch" | "large" => "keys",
-        "strings" => "strings",
+        "batch" | "large" | "hybrid" => "keys",
         _ => "lines",
     };
     let many = if matches!(suite, "batch" | "large" | "device-strings") { "billion" } else { "million" };
@@ -118,7 +117,7 @@ mod tests {
     fn every_contender_of_every_case_is_in_the_picture() {
         let row = |distribution, contender| {
             let facts = Facts {
-                suite: "cpu",
+                suite: "hybrid",
                 work: "sort",
                 key: "u32",
                 payload: "",

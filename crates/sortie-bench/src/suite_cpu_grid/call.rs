@@ -1,6 +1,9 @@
 //! The calls that are measured, and the types of their keys.
 
+use rand::SeedableRng;
+
 use super::key::GridKey;
+use crate::distributions::{Rng, power_law};
 use crate::measured::Facts;
 
 macro_rules! key_types {
@@ -78,7 +81,33 @@ impl KeyType {
     }
 }
 
-/// The call. All except sorts of keys alone are stable.
+/// The lengths of segments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lengths {
+    /// [`Lengths::EVEN`] keys in each, or all if there are fewer.
+    Even,
+    PowerLaw,
+}
+
+impl Lengths {
+    const EVEN: usize = 1000;
+
+    /// The length, if all have the same.
+    pub fn even(self, n: usize) -> Option<usize> {
+        let length = Lengths::EVEN.min(n);
+        (self == Lengths::Even && n.is_multiple_of(length)).then_some(length)
+    }
+
+    /// The start of each segment followed by the end of the last one.
+    pub fn offsets(self, n: usize, seed: u64) -> Vec<usize> {
+        match self {
+            Lengths::Even => (0..n).step_by(Lengths::EVEN).chain([n]).collect(),
+            Lengths::PowerLaw => power_law(n, &mut Rng::seed_from_u64(seed)),
+        }
+    }
+}
+
+/// The call. Sorts of keys alone and of segments are unstable, all others stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
     Keys(KeyType),
@@ -87,6 +116,8 @@ pub enum Call {
     Argsort(KeyType),
     /// Elements of this many bytes, by the key in them.
     ByKey(KeyType, usize),
+    /// f32 in segments.
+    Segments(Lengths),
     Strings,
     ArgsortStrings,
 }
@@ -98,6 +129,7 @@ impl Call {
             Call::Pairs(..) => "pairs",
             Call::Argsort(_) => "argsort",
             Call::ByKey(..) => "by key",
+            Call::Segments(_) => "segments",
             Call::Strings => "strings",
             Call::ArgsortStrings => "argsort strings",
         }
@@ -106,6 +138,7 @@ impl Call {
     pub fn key(self) -> Option<KeyType> {
         match self {
             Call::Keys(key) | Call::Pairs(key, _) | Call::Argsort(key) | Call::ByKey(key, _) => Some(key),
+            Call::Segments(_) => Some(KeyType::F32),
             Call::Strings | Call::ArgsortStrings => None,
         }
     }
@@ -127,14 +160,15 @@ impl Call {
 
     /// The facts without the input.
     pub fn facts(self, n: usize) -> Facts {
+        let length = if let Call::Segments(lengths) = self { lengths.even(n) } else { None };
         Facts {
             suite: super::SUITE,
             work: self.work(),
             key: self.key().map_or("bytes", KeyType::name),
             payload: self.payload(),
             n,
-            segments: None,
-            length: None,
+            segments: length.map(|length| n / length),
+            length,
             distribution: "",
             includes: "",
         }
@@ -146,6 +180,8 @@ impl Call {
         match self {
             Call::Pairs(..) => format!("pairs{key} + {}", self.payload()),
             Call::ByKey(..) => format!("by key{key} in {}", self.payload()),
+            Call::Segments(Lengths::Even) => format!("segments{key}, {} each", Lengths::EVEN),
+            Call::Segments(Lengths::PowerLaw) => format!("segments{key}, power-law lengths"),
             _ => format!("{}{key}", self.work()),
         }
     }

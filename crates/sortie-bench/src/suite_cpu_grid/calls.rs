@@ -7,9 +7,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use rayon::slice::ParallelSliceMut as _;
+use rayon::prelude::*;
+use sortie::Segments;
 
-use super::call::{Call, KeyType, typed};
+use super::call::{Call, KeyType, Lengths, typed};
 use super::key::{GridKey, Sort};
 use super::native::Native;
 use crate::Result;
@@ -46,6 +47,7 @@ pub fn race_keys(call: Call, job: &Job<'_>) -> Result<Vec<Raced>> {
         Call::Pairs(key, bytes) => pairs_of(key, bytes, job),
         Call::Argsort(key) => argsort_of(key, job),
         Call::ByKey(key, bytes) => by_key_of(key, bytes, job),
+        Call::Segments(lengths) => segments(lengths, job),
         Call::Strings | Call::ArgsortStrings => unreachable!("strings are no keys"),
     }
 }
@@ -129,7 +131,9 @@ impl Call {
         let pairs = PAIRS.iter().map(|&(key, bytes)| Call::Pairs(key, bytes));
         let argsorts = ARGSORTS.iter().map(|&key| Call::Argsort(key));
         let by_key = BY_KEY.iter().map(|&(key, bytes)| Call::ByKey(key, bytes));
-        keys.chain(pairs).chain(argsorts).chain(by_key).chain([Call::Strings, Call::ArgsortStrings]).collect()
+        let segments = [Lengths::Even, Lengths::PowerLaw].map(Call::Segments);
+        let numbers = keys.chain(pairs).chain(argsorts).chain(by_key).chain(segments);
+        numbers.chain([Call::Strings, Call::ArgsortStrings]).collect()
     }
 }
 
@@ -199,34 +203,77 @@ impl Job<'_> {
     }
 }
 
-fn keys<K: GridKey>(job: &Job<'_>) -> Result<Vec<Raced>> {
-    let (n, input) = (job.n, job.draw::<K>());
-    let mut expected = input.clone();
-    expected.chunks_exact_mut(n).for_each(K::std_sort);
-    let mut sorts: Vec<(_, Sort<'_, K>)> = vec![
-        ("sortie", Box::new(sortie::sort)),
-        ("std", Box::new(K::std_sort)),
-        ("std (stable)", Box::new(K::std_stable_sort)),
-    ];
-    let exact = sorts.len();
-    if job.threads > 1 {
-        sorts.push(("rayon", Box::new(K::rayon_sort)));
+/// Sorts of an array. The first ones are Sortie and those of std, which order all bits of a key.
+struct Sorts<'a, K> {
+    all: Vec<(&'static str, Sort<'a, K>)>,
+    exact: usize,
+}
+
+impl<'a, K: GridKey> Sorts<'a, K> {
+    fn new(
+        sortie: impl Fn(&mut [K]) + 'a,
+        std: impl Fn(&mut [K]) + 'a,
+        stable: impl Fn(&mut [K]) + 'a,
+    ) -> Self {
+        let all: Vec<(_, Sort<'a, K>)> =
+            vec![("sortie", Box::new(sortie)), ("std", Box::new(std)), ("std (stable)", Box::new(stable))];
+        Sorts { exact: all.len(), all }
     }
-    sorts.extend(K::crates(job.threads));
-    sorts.extend(job.native.iter().flat_map(|native| native.sorts(job.threads)));
-    let (input, expected) = (&input, &expected);
-    let entrants = sorts.into_iter().enumerate().map(|(at, (name, sort))| {
-        let same = move |a: &K, b: &K| if at < exact { a.order(b).is_eq() } else { a.alike(b) };
-        entrant(
-            name,
-            SCRATCH,
-            arrays(n),
-            || input.clone(),
-            move |keys: &mut Vec<K>| keys.chunks_exact_mut(n).for_each(&sort),
-            move |keys| keys.iter().zip(expected).all(|(a, b)| same(a, b)),
-        )
-    });
-    race(entrants.collect(), job.reps)
+
+    /// Measures them. The result of std is the expected one.
+    fn race(self, job: &Job<'_>) -> Result<Vec<Raced>> {
+        let (n, input) = (job.n, job.draw::<K>());
+        let mut expected = input.clone();
+        expected.chunks_exact_mut(n).for_each(&self.all[1].1);
+        let (input, expected, exact) = (&input, &expected, self.exact);
+        let entrants = self.all.into_iter().enumerate().map(|(at, (name, sort))| {
+            let same = move |a: &K, b: &K| if at < exact { a.order(b).is_eq() } else { a.alike(b) };
+            entrant(
+                name,
+                SCRATCH,
+                arrays(n),
+                || input.clone(),
+                move |keys: &mut Vec<K>| keys.chunks_exact_mut(n).for_each(&sort),
+                move |keys| keys.iter().zip(expected).all(|(a, b)| same(a, b)),
+            )
+        });
+        race(entrants.collect(), job.reps)
+    }
+}
+
+fn keys<K: GridKey>(job: &Job<'_>) -> Result<Vec<Raced>> {
+    let mut sorts = Sorts::new(sortie::sort, K::std_sort, K::std_stable_sort);
+    if job.threads > 1 {
+        sorts.all.push(("rayon", Box::new(K::rayon_sort)));
+    }
+    sorts.all.extend(K::crates(job.threads));
+    sorts.all.extend(job.native.iter().flat_map(|native| native.sorts(job.threads)));
+    sorts.race(job)
+}
+
+/// The peers sort the segments one after the other, and rayon's threads share them.
+fn segments(lengths: Lengths, job: &Job<'_>) -> Result<Vec<Raced>> {
+    fn split<'a>(mut keys: &'a mut [f32], offsets: &[usize]) -> Vec<&'a mut [f32]> {
+        let lengths = offsets.windows(2).map(|pair| pair[1] - pair[0]);
+        lengths.map(|length| keys.split_off_mut(..length).expect("offsets lie within the keys")).collect()
+    }
+    let (even, offsets) = (lengths.even(job.n), lengths.offsets(job.n, job.seed));
+    let offsets = &offsets[..];
+    let each =
+        |sort: Sort<'static, f32>| move |keys: &mut [f32]| split(keys, offsets).into_iter().for_each(&sort);
+    let ours = |keys: &mut [f32]| {
+        sortie::sort_segments(keys, even.map_or(Segments::Offsets(offsets), Segments::Length));
+    };
+    let std = each(Box::new(f32::std_sort));
+    let mut sorts = Sorts::new(ours, std, each(Box::new(f32::std_stable_sort)));
+    if job.threads > 1 {
+        let shared = |keys: &mut [f32]| split(keys, offsets).into_par_iter().for_each(f32::std_sort);
+        sorts.all.push(("rayon", Box::new(shared)));
+    } else {
+        let crates = f32::crates(1).into_iter();
+        sorts.all.extend(crates.map(|(name, sort)| (name, Box::new(each(sort)) as Sort<'_, f32>)));
+    }
+    sorts.race(job)
 }
 
 /// Keys and their payloads. Arrays follow each other.

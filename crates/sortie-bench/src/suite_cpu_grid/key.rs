@@ -8,7 +8,6 @@ use rdst::RadixSort as _;
 
 use crate::grid::draw::Drawn;
 use crate::keys::{Pair, Voracious};
-use crate::peers::rdst_alone;
 
 /// A sort of keys alone.
 pub type Sort<'a, K> = Box<dyn Fn(&mut [K]) + 'a>;
@@ -132,4 +131,8 @@ fn bytes(threads: usize) -> Vec<(&'static str, Sort<'static, [u8; 16]>)> {
     } else {
         vec![("rdst", Box::new(|keys| keys.radix_sort_unstable()))]
     }
+}
+
+fn rdst_alone<T: rdst::RadixKey + Copy + Send + Sync>(keys: &mut [T]) {
+    keys.radix_sort_builder().with_single_threaded_tuner().with_parallel(false).sort();
 }

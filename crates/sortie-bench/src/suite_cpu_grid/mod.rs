@@ -166,6 +166,7 @@ fn bytes(call: Call, n: usize) -> usize {
         Call::Keys(key) | Call::Argsort(key) => key.bytes(),
         Call::Pairs(key, payload) => key.bytes() + payload,
         Call::ByKey(_, element) => element,
+        Call::Segments(_) => size_of::<f32>(),
         Call::Strings | Call::ArgsortStrings => size_of::<&[u8]>(),
     }
 }

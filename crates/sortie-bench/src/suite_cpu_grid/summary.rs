@@ -63,7 +63,7 @@ pub fn summary(scored: &[(Cell, Score)]) -> String {
         ));
     }
     means(scored, &mut say);
-    for bar in &CPU_GRID_BARS {
+    for bar in CPU_GRID_BARS {
         for (cell, score) in scored {
             let is = (&cell.call.title()[..], cell.n, cell.input.name()) == (bar.call, bar.n, bar.input);
             let asked = bar.asked_on(cell.threads);
@@ -90,7 +90,7 @@ fn means(scored: &[(Cell, Score)], say: &mut impl FnMut(String)) {
     };
     mean("one thread", Some(CPU_GRID_MEAN), &|cell| cell.threads == 1);
     mean("more threads", None, &|cell| cell.threads > 1);
-    for work in ["keys", "pairs", "argsort", "by key", "strings", "argsort strings"] {
+    for work in ["keys", "pairs", "argsort", "by key", "segments", "strings", "argsort strings"] {
         mean(work, None, &|cell| cell.call.work() == work);
     }
     for &key in KeyType::ALL {

@@ -316,6 +316,7 @@ mod tests {
                 Shape::Rotated => descents == 1,
                 Shape::OrganPipe => (2400..=2500).contains(&descents),
                 Shape::SortedRuns => descents > 900 && descents < 1024,
+                Shape::BucketSorted => (120..=127).contains(&descents),
                 Shape::NearlySorted => (8..=20).contains(&descents),
                 _ => (1200..=3000).contains(&descents),
             };

@@ -177,20 +177,20 @@ mod tests {
     #[test]
     fn every_cell_is_there_once_and_named_by_what_it_is() {
         let cells = all(None);
-        // Integers have 21 shapes, floats 23. There are four operations, five sizes, and the largest size.
-        let whole = 4 * (2 * (21 * 5 + 1) + 23 * 5 + 1);
-        assert_eq!(cells.len(), whole + 4 * 3 * (3 + 5));
+        // Integers have 26 shapes, floats 28. There are four operations, five sizes, and the largest size.
+        let whole = 4 * (2 * (26 * 5 + 1) + 28 * 5 + 1);
+        assert_eq!(cells.len(), whole + 4 * 3 * (4 + 5));
         assert_eq!(cells.iter().collect::<HashSet<_>>().len(), cells.len());
         assert_eq!(cells[1].label(), "pairs (u32,u32), 2^12, uniform");
         let largest = cells.iter().filter(|cell| cell.n == 1 << 30);
         assert!(largest.clone().all(|cell| cell.shape == Shape::Uniform) && largest.count() == 12);
-        assert!(!cells.iter().any(|cell| cell.key == KeyType::I32 && cell.shape == Shape::Normal));
+        assert!(!cells.iter().any(|cell| cell.key == KeyType::I32 && cell.shape == Shape::LogNormal));
     }
 
     #[test]
     fn one_size_in_place_of_all() {
         let cells = all(Some(1000));
-        assert_eq!(cells.len(), 4 * (2 * 21 + 23 + 3 + 5));
+        assert_eq!(cells.len(), 4 * (2 * 26 + 28 + 4 + 5));
         assert!(cells.iter().all(|cell| cell.n == 1000));
         assert_eq!(cells[3].label(), "argsort u32, 1000, uniform");
     }

@@ -1,17 +1,20 @@
 //! Drozd, Pericas and Matsuoka, "Efficient string sorting on multi- and many-core architectures" (2014): their
 //! measurements on a CPU.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use sortie::Sorter;
 use sortie_papers::msd_radix_sort;
 
 use super::{curves, markdown};
 use crate::args::Args;
 use crate::distributions::{StringSet, Strings};
 use crate::measure::{Case, Contender, Facts, Measurable};
-use crate::peers::{NO_LIMITS, Team};
 use crate::report::figures::{Figure, Point};
 use crate::report::{PhaseTime, Row};
-use crate::suite_strings::{self, Spans, by_reference, spans};
 
 const FIGURE_2: &str = "Drozd figure 2";
 const FIGURE_2_SETS: [StringSet; 2] = [StringSet::Words, StringSet::Dna];
@@ -29,15 +32,12 @@ const CONCLUSION_N: usize = 1_000_000;
 
 const OURS: &str = "sortie";
 
+/// Why no [`sortie::Error`] can occur: there are no limits, and the arguments match.
+const NO_LIMITS: &str = "nothing is refused without limits";
+
 pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     let teams = Team::all(&args.threads);
-    let case = |figure, set, n, sorts: &[Sort]| -> Box<dyn Measurable> {
-        let std = by_reference("std", 1, |v| v.sort_unstable());
-        let others = teams.iter().flat_map(|team| sorts.iter().map(move |sort| sort(team.clone())));
-        let contenders = std::iter::once(std).chain(others).collect();
-        let case = suite_strings::case("strings", set, args.n.unwrap_or(n), contenders);
-        Box::new(Case { figure, facts: Facts { suite: "papers", ..case.facts }, ..case })
-    };
+    let case = |figure, set, n, sorts: &[Sort]| self::case(figure, set, args.n.unwrap_or(n), &teams, sorts);
     let sizes = args.n.map_or(FIGURE_2_SIZES.to_vec(), |n| vec![n]);
     let mut cases = Vec::new();
     for set in FIGURE_2_SETS {
@@ -46,6 +46,71 @@ pub fn cases(args: &Args) -> Vec<Box<dyn Measurable>> {
     cases.push(case(THREADS, StringSet::Words, THREADS_N, &[sortie, naive]));
     cases.extend(CONCLUSION_SETS.map(|set| case(CONCLUSION, set, CONCLUSION_N, &[sortie, merge_sort])));
     cases
+}
+
+/// Everything needed for a number of threads. Made once, outside the measured time.
+#[derive(Clone)]
+struct Team {
+    threads: usize,
+    sorter: Sorter,
+    pool: Arc<ThreadPool>,
+}
+
+impl Team {
+    fn all(threads: &[usize]) -> Vec<Team> {
+        let team = |&threads: &usize| Team {
+            threads,
+            sorter: Sorter::builder().threads(threads).build().expect("--threads are above 0"),
+            pool: Arc::new(
+                ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started"),
+            ),
+        };
+        threads.iter().map(team).collect()
+    }
+}
+
+fn case(
+    figure: &'static str,
+    set: StringSet,
+    n: usize,
+    teams: &[Team],
+    sorts: &[Sort],
+) -> Box<dyn Measurable> {
+    let std = by_reference("std", 1, |v| v.sort_unstable());
+    let others = teams.iter().flat_map(|team| sorts.iter().map(move |sort| sort(team.clone())));
+    Box::new(Case {
+        figure,
+        facts: Facts {
+            suite: "papers",
+            work: "strings",
+            key: "bytes",
+            payload: "",
+            n,
+            segments: None,
+            length: set.length(),
+            distribution: set.name(),
+            includes: "scratch; references move, bodies stay",
+        },
+        draw: Box::new(move |rng| set.draw(n, rng)),
+        bytes: |strings| strings.bytes.len(),
+        agrees: |strings: &Strings, reference: &Spans, outcome: &Spans| {
+            let text = |span: &Range<usize>| &strings.bytes[span.clone()];
+            reference.len() == outcome.len()
+                && reference.iter().map(text).eq(outcome.iter().map(text))
+                && each_once(outcome)
+        },
+        contenders: std::iter::once(std).chain(others).collect(),
+    })
+}
+
+/// The position of each string of an outcome in the bytes.
+type Spans = Vec<Range<usize>>;
+
+/// Whether no string occurs twice. No string is empty, so each starts at a different position.
+fn each_once(spans: &Spans) -> bool {
+    let mut starts: Vec<_> = spans.iter().map(|span| span.start).collect();
+    starts.par_sort_unstable();
+    starts.windows(2).all(|pair| pair[0] != pair[1])
 }
 
 type Sort = fn(Team) -> Contender<Strings, Spans>;
@@ -65,6 +130,27 @@ fn naive(Team { threads, pool, .. }: Team) -> Contender<Strings, Spans> {
 /// Rayon's stable sort.
 fn merge_sort(Team { threads, pool, .. }: Team) -> Contender<Strings, Spans> {
     by_reference("merge sort", threads, move |v| pool.install(|| v.par_sort()))
+}
+
+fn by_reference(
+    name: &'static str,
+    threads: usize,
+    sort: impl Fn(&mut [&[u8]]) + 'static,
+) -> Contender<Strings, Spans> {
+    Contender::new(name, threads, move |strings: &Strings, clock| {
+        let mut refs = strings.refs();
+        clock.time(|| sort(&mut refs));
+        Ok(spans(strings, refs.into_iter()))
+    })
+}
+
+fn spans<'a>(strings: &Strings, refs: impl Iterator<Item = &'a [u8]>) -> Spans {
+    let base = strings.bytes.as_ptr().addr();
+    let span = |text: &[u8]| {
+        let start = text.as_ptr().addr() - base;
+        start..start + text.len()
+    };
+    refs.map(span).collect()
 }
 
 /// The tables. They only contain ratios, which can be compared between machines.

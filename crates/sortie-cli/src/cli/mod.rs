@@ -39,7 +39,9 @@ pub use resources::Resources;
 pub use segments::{SegmentEnds, SegmentsArgs, SegmentsOptions};
 pub use sort::{OldKey, RecordKey, RecordLayout, SortOptions, temporary_folder};
 pub use spectra::{PeakKey, SpectraArgs, SpectraOptions};
-pub use values::{Check, MemorySize, StatsFormat, path, threads};
+#[cfg(not(feature = "gpu"))]
+pub use values::NO_GPUS;
+pub use values::{Check, MemorySize, StatsFormat, engine, path, threads};
 
 const ABOUT: &str = "Sort files, fast: text as GNU sort does in the C locale, raw arrays, .npy, FASTA, FASTQ, and the peaks of \
                      mass spectra; index documents";

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use super::flag::{Domain, Effect, Flag, Name, words};
 use super::job_kind::JobKind;
-use super::{MemorySize, StatsFormat, threads};
+use super::{MemorySize, StatsFormat, engine, threads};
 
 /// The options shared by all sorting commands.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +47,7 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
                    of numbers; hybrid[:N], a GPU and the CPU together, with the shares that sortie tune has measured; or \
                    auto (the default): a GPU if that is predicted to be faster and -S is not given, else the CPU",
             effect: Effect::Value("ENGINE", Domain::Text, |args, given| {
-                args.as_mut().engine = given.read(str::parse)?;
+                args.as_mut().engine = given.read(engine)?;
                 Ok(())
             }),
         },

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use rustix::process::{Resource, getrlimit};
+use sortie::Engine;
 use sortie_files::formats::text::key::unsigned;
 
 /// How `--stats` prints its report.
@@ -114,6 +115,21 @@ pub fn path() -> impl TypedValueParser<Value = PathBuf> {
 
 /// More threads than this bring no gain, only costs.
 const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(1024).expect("it is not zero");
+
+/// Why a build without GPUs refuses what needs one, and how to get them.
+#[cfg(not(feature = "gpu"))]
+pub const NO_GPUS: &str = "this build has no GPUs; build it with `cargo build --release --features gpu`, or install a released \
+                           archive, which has them";
+
+/// Parses an engine, which this build must have.
+pub fn engine(text: &str) -> Result<Engine, String> {
+    let engine = text.parse::<Engine>().map_err(|error| error.to_string())?;
+    #[cfg(not(feature = "gpu"))]
+    if !matches!(engine, Engine::Auto | Engine::Cpu) {
+        return Err(NO_GPUS.to_owned());
+    }
+    Ok(engine)
+}
 
 /// Parses a number of threads.
 pub fn threads(text: &str) -> Result<NonZeroUsize, String> {

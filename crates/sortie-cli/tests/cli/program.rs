@@ -41,10 +41,13 @@ fn a_build_without_gpus_says_how_to_get_them() {
         &["doctor"][..],
         &["tune", "--engine", "hybrid"],
         &["sort", "--type", "u8", "--engine", "cuda", "/dev/null"],
+        &["sort", "--engine", "hybrid:1", "/dev/null"],
+        &["spectra", "--engine", "cuda:0,1", "/dev/null"],
     ] {
         let done = run(arguments);
         let said = String::from_utf8(done.stderr).unwrap();
-        assert!(said.contains("GPU") && said.contains("gpu") && done.status.code() == Some(2), "{said}");
+        assert!(said.contains("this build has no GPUs; build it with"), "{said}");
+        assert!(said.contains("--features gpu") && done.status.code() == Some(2), "{said}");
     }
 }
 

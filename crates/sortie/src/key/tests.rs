@@ -51,6 +51,7 @@ plain_ord!(
     i128,
     isize,
     bool,
+    char,
     String,
     Vec<u8>,
     [u8; 3],

@@ -7,7 +7,7 @@ use half::{bf16, f16};
 
 use super::{Bits, Code, Form, Nulls, Order, TotalOrder, Transform, sealed};
 
-/// A key of fixed width, as a cell of a [column](crate::columns): an integer, a float or a `bool`.
+/// A key of fixed width, as a cell of a [column](crate::columns): an integer, a float, a `bool` or a `char`.
 pub trait Number: TotalOrder + Copy {
     /// What the bits mean.
     #[doc(hidden)]
@@ -50,6 +50,14 @@ macro_rules! fixed {
             fn prefix(&self, order: Order) -> u64 {
                 Transform::<$bits>::comparing($code, order).encode($raw(*self)).left_aligned()
             }
+            #[inline]
+            fn is_recovered(order: Order) -> bool {
+                Self::IS_PREFIX && !order.ties_nans($code)
+            }
+            #[inline]
+            fn of_prefix(prefix: u64, order: Order) -> Option<Self> {
+                $back(Transform::<$bits>::new($code, order).decode(<$bits>::of_left_aligned(prefix)))
+            }
         }
     )*
         /// The tests of all these types.
@@ -82,6 +90,7 @@ fixed! {
     bf16 as u16, Code::BF16, bf16::to_bits, |b| Some(bf16::from_bits(b));
     f32 as u32, Code::F32, f32::to_bits, |b| Some(f32::from_bits(b));
     f64 as u64, Code::F64, f64::to_bits, |b| Some(f64::from_bits(b));
+    char as u32, Code::Unsigned, u32::from, char::from_u32;
     bool as u8, Code::Unsigned, u8::from, |b| [false, true].get(usize::from(b)).copied();
 }
 
@@ -108,6 +117,15 @@ impl<const N: usize> TotalOrder for [u8; N] {
     fn prefix(&self, order: Order) -> u64 {
         let used = if N < 8 { !(u64::MAX >> (8 * N)) } else { u64::MAX };
         first_eight(self) ^ if order.descending { used } else { 0 }
+    }
+    #[inline]
+    fn is_recovered(_: Order) -> bool {
+        Self::IS_PREFIX
+    }
+    #[inline(always)]
+    fn of_prefix(prefix: u64, order: Order) -> Option<Self> {
+        let bytes = (prefix ^ if order.descending { u64::MAX } else { 0 }).to_be_bytes();
+        bytes.first_chunk().copied()
     }
 }
 
@@ -162,6 +180,19 @@ impl<K: TotalOrder> TotalOrder for Option<K> {
             None => last(order.nulls == Nulls::Last),
         }
     }
+    #[inline]
+    fn is_recovered(order: Order) -> bool {
+        Self::IS_PREFIX && K::is_recovered(order)
+    }
+    #[inline]
+    fn of_prefix(prefix: u64, order: Order) -> Option<Self> {
+        let is_last = prefix >> 63 == 1;
+        if is_last == (order.nulls == Nulls::Last) {
+            Some(None)
+        } else {
+            K::of_prefix(prefix << 1, order).map(Some)
+        }
+    }
 }
 
 macro_rules! tuples {
@@ -189,6 +220,21 @@ macro_rules! tuples {
                 )+
                 let _ = filled;
                 code
+            }
+            #[inline]
+            fn is_recovered(order: Order) -> bool {
+                Self::IS_PREFIX $(&& $name::is_recovered(order))+
+            }
+            #[inline]
+            fn of_prefix(prefix: u64, order: Order) -> Option<Self> {
+                let mut filled = 0;
+                let key = ($({
+                    let field = $name::of_prefix(prefix.checked_shl(filled).unwrap_or(0), order)?;
+                    filled += $name::PREFIX_BITS;
+                    field
+                },)+);
+                let _ = filled;
+                Some(key)
             }
         }
     };

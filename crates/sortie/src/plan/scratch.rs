@@ -77,9 +77,9 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
         }
         (KeyForm::Compound { .. }, CpuWay::Merge) => n * index + of_merge(n * index),
         (KeyForm::Compound { bytes }, CpuWay::Quicksort) if request.beside.is_nothing() && !segments => {
-            of_runs(n * count(bytes), request)
+            of_runs(n * count(bytes), request).max(counters(request))
         }
-        (KeyForm::Compound { .. }, CpuWay::Quicksort) if request.beside.is_nothing() => count(0),
+        (KeyForm::Compound { .. }, CpuWay::Quicksort) if request.beside.is_nothing() => counters(request),
         (KeyForm::Compound { .. }, CpuWay::Quicksort) => n * index,
         (KeyForm::Compared, CpuWay::Quicksort) => count(0),
         (KeyForm::Compared, _) => of_merge(n * beside),
@@ -119,8 +119,8 @@ fn buffers(bytes: Count, request: &Request) -> Count {
 /// For the counters of narrow keys.
 fn counters(request: &Request) -> Count {
     count(match request.keys {
-        KeyForm::Number { bytes: 1, .. } => counting::scratch::<u8>(),
-        KeyForm::Number { bytes: 2, .. } => counting::scratch::<u16>(),
+        KeyForm::Number { bytes: 1, .. } | KeyForm::Compound { bytes: 1 } => counting::scratch::<u8>(),
+        KeyForm::Number { bytes: 2, .. } | KeyForm::Compound { bytes: 2 } => counting::scratch::<u16>(),
         _ => 0,
     })
 }

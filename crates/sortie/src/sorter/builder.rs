@@ -6,6 +6,9 @@ use super::Sorter;
 use crate::cpu::vector::Isa;
 use crate::{Algorithm, Engine, Error, Nans, Nulls, Order};
 
+/// The most threads that a sorter starts. The system takes seconds to start or refuse many more, and no machine has use for them.
+const MOST_THREADS: usize = 4096;
+
 /// Collects the choices for a [`Sorter`].
 #[derive(Debug, Clone, Default)]
 pub struct SorterBuilder {
@@ -33,7 +36,7 @@ impl SorterBuilder {
         self
     }
 
-    /// How many threads may work, at least 1. By default, those of the current rayon pool. Outside of any pool, that is rayon's
+    /// How many threads may work, from 1 to 4096. By default, those of the current rayon pool. Outside of any pool, that is rayon's
     /// global pool, which the first sort of 262,144 keys or more starts (strings and comparisons: 65,536). If the system
     /// refuses to start its threads, the calling thread sorts alone.
     #[must_use]
@@ -89,7 +92,7 @@ impl SorterBuilder {
     /// The sorter with these choices.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for 0 threads, for a share that is not between 0 and 1, and if the environment variable
+    /// [`Error::Unsupported`] for 0 or more than 4096 threads, for a share that is not between 0 and 1, and if the environment variable
     /// `SORTIE_ISA` has a value other than `portable`, `avx2` and `avx512`, which the free functions ignore;
     /// [`Error::Threads`] if the system refuses to start them.
     pub fn build(self) -> Result<Sorter, Error> {
@@ -104,6 +107,11 @@ impl SorterBuilder {
         let pool = match self.threads {
             Some(0) => {
                 return Err(Error::Unsupported("a sort needs at least 1 thread, not 0".into()));
+            }
+            Some(threads) if threads > MOST_THREADS => {
+                return Err(Error::Unsupported(format!(
+                    "a sort can have at most {MOST_THREADS} threads, not {threads}; choose fewer, or leave the choice out"
+                )));
             }
             None | Some(1) => None,
             Some(threads) => {

@@ -40,8 +40,7 @@ impl Sorter {
     ) -> Result<Report, Error> {
         let (bytes, descending) = (&bytes, self.choices.order.descending);
         if self.sorts_at_once(strings.len()) && self.choices.memory_limit.is_none() {
-            cpu::strings::sort_few(strings, bytes, descending);
-            return Ok(Report::default());
+            return Ok(cpu::strings::sort_few(strings, bytes, descending));
         }
         self.run(
             self.strings_request::<S>(Operation::Array, strings.len()),
@@ -106,8 +105,7 @@ impl Sorter {
     ) -> Result<Report, Error> {
         let (bytes, descending) = (&bytes, self.choices.order.descending);
         if self.sorts_at_once(strings.len()) && self.choices.memory_limit.is_none() {
-            cpu::strings::argsort_few(strings, bytes, indices, descending);
-            return Ok(Report::default());
+            return Ok(cpu::strings::argsort_few(strings, bytes, indices, descending));
         }
         self.run(
             request,

@@ -323,6 +323,38 @@ fn threads() {
     assert!(Sorter::builder().threads(64).build().is_ok());
 }
 
+/// The builder once tried to start a million, and did not return.
+#[test]
+fn more_threads_than_any_machine_has_are_refused() {
+    for threads in [4097, 1_000_000, usize::MAX] {
+        let error = Sorter::builder().threads(threads).build().unwrap_err().to_string();
+        assert!(error.contains("at most 4096 threads") && error.contains(&threads.to_string()), "{error}");
+    }
+}
+
+/// A limit once refused 1,000 strings whose report named no scratch memory.
+#[test]
+fn few_strings_report_what_a_limit_must_allow() {
+    let texts: Vec<String> = shuffled(1000).iter().map(u32::to_string).collect();
+    let sorter = |limit| match limit {
+        Some(limit) => Sorter::builder().memory_limit(limit).build().unwrap(),
+        None => Sorter::builder().build().unwrap(),
+    };
+    for n in [0, 1, 16, 17, 300, 1000] {
+        let sort = |limit| sorter(limit).sort_strings(&mut texts[..n].to_vec());
+        let argsort = |limit| sorter(limit).argsort_strings(&texts[..n], &mut vec![0u32; n]);
+        agrees_with_its_limit(sort);
+        agrees_with_its_limit(argsort);
+    }
+}
+
+/// A sort needs exactly the limit that its report without one names.
+fn agrees_with_its_limit(sort: impl Fn(Option<u64>) -> Result<Report, Error>) {
+    let peak = sort(None).unwrap().scratch_peak;
+    assert_eq!(sort(Some(peak)).unwrap().scratch_peak, peak);
+    assert!(peak == 0 || sort(Some(peak - 1)).is_err(), "{peak} bytes");
+}
+
 /// A sorter may be used inside a pool, from many threads at once, and after it was cloned.
 #[test]
 fn sorters_are_shared() {

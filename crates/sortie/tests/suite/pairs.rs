@@ -239,3 +239,26 @@ fn elements_of_no_size() {
         assert_eq!(v.len(), 70_000);
     }
 }
+
+/// Scratch memory of 8 MiB or more is mapped, and a mapping is aligned to a page. These payloads once made the sort panic.
+#[test]
+fn payloads_aligned_beyond_a_page() {
+    #[repr(align(8192))]
+    #[derive(Clone)]
+    struct Aligned(usize);
+    let n = 1100;
+    let keys: Vec<u64> = (0..n as u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 500).collect();
+    let expected = indices(&keys, Default::default());
+    let aligned: Vec<Aligned> = (0..n).map(Aligned).collect();
+    for subject in SEQUENTIAL.iter().take(1).chain(PARALLEL.iter().take(1)) {
+        let (mut sorted, mut payload) = (keys.clone(), aligned.clone());
+        subject.sort_pairs(&mut sorted, &mut payload);
+        assert!(payload.iter().map(|aligned| aligned.0).eq(expected.iter().copied()), "{}", subject.name);
+        let mut elements = aligned.clone();
+        subject.sort_by_key(&mut elements, |element| keys[element.0]);
+        assert!(elements.iter().map(|aligned| aligned.0).eq(expected.iter().copied()), "{}", subject.name);
+        let mut elements = aligned.clone();
+        subject.sort_by(&mut elements, |a, b| keys[a.0].cmp(&keys[b.0]));
+        assert!(elements.iter().map(|aligned| aligned.0).eq(expected.iter().copied()), "{}", subject.name);
+    }
+}

@@ -45,6 +45,8 @@ ordered! {
     i128, 64, |x: u64| (u128::from((x ^ 1 << 63) >> 32) << 96 | u128::from(x as u32) << 3) as i128;
     isize, 32, |x: u64| x as isize - (1 << 31);
     bool, 1, |x| x == 1;
+    char, 15, |x| char::from_u32(x as u32).unwrap();
+    [u8; 8], 64, |x: u64| x.to_be_bytes();
     [u8; 0], 1, |_| [];
     [u8; 3], 24, |x: u64| *x.to_be_bytes().last_chunk().unwrap();
     [u8; 16], 64, |x: u64| (u128::from(x >> 32) << 96 | u128::from(x as u32)).to_be_bytes();
@@ -161,10 +163,10 @@ pub fn indices<K: Value>(keys: &[K], order: Order) -> Vec<usize> {
 macro_rules! for_each_key {
     (fixed $call:ident $arguments:tt) => {
         $crate::values::for_each_key!(@ $call $arguments u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128,
-            isize, half::f16, half::bf16, f32, f64, bool)
+            isize, half::f16, half::bf16, f32, f64, bool, char)
     };
     (wide $call:ident $arguments:tt) => {
-        $crate::values::for_each_key!(@ $call $arguments [u8; 3], [u8; 16], String, Option<f32>, (u32, u32),
+        $crate::values::for_each_key!(@ $call $arguments [u8; 3], [u8; 8], [u8; 16], String, Option<f32>, (u32, u32),
             (Option<u8>, (f32, bool)))
     };
     (few $call:ident $arguments:tt) => {

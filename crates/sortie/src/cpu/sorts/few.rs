@@ -3,16 +3,19 @@
 
 use std::mem::MaybeUninit;
 
+use crate::cpu::coded::Coded;
 use crate::cpu::compiled::CpuSorts;
 use crate::cpu::found::Ordered;
-use crate::cpu::insert::{bring, insert_by_code, insert_codes, inserted, order_by_code, sort_by_code};
+use crate::cpu::insert::{
+    bring, insert_by_code, insert_codes, insert_pairs, inserted, order_by_code, sort_by_code,
+};
 pub(crate) use crate::cpu::insert::{insert, inserted_keys};
 use crate::cpu::long_runs::are_inserted;
 use crate::cpu::order::order_few;
 use crate::cpu::ranks::Distinct;
 use crate::cpu::room::{Room, fill, room};
 use crate::cpu::runs::{self, InRun, Run};
-use crate::cpu::tuning::{FEW, RANK_FEW_FROM, RANK_SAMPLE_OF_FEW};
+use crate::cpu::tuning::{CODED_FROM, FEW, RANK_FEW_FROM, RANK_SAMPLE_OF_FEW};
 use crate::cpu::vector::{self, Isa};
 use crate::cpu::{by_std, counting, long_runs, wide};
 use crate::key::{self, Bits, Transform};
@@ -26,8 +29,12 @@ pub(crate) fn sort<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
     if const { B::WIDTH > u64::BITS } {
         return sort_integers(keys, transform);
     }
-    if const { B::WIDTH >= u16::BITS } && keys.len() <= vector::SMALL && vector::is_small_sorted(&transform) {
-        return vector::sort_small(keys, &transform, Isa::detect());
+    if const { B::WIDTH >= u16::BITS } && vector::is_small_sorted(&transform) {
+        let isa = Isa::detect();
+        if keys.len() <= vector::small::<B>(isa) {
+            vector::sort_small(keys, &transform, isa);
+            return;
+        }
     }
     match Start::of(keys, transform, false) {
         Start::Ascending(sorted) if sorted == keys.len() => {}
@@ -64,9 +71,7 @@ fn sort_mixed<B: CpuSorts>(keys: &mut [B], transform: Transform<B>) {
         return sort_runs(keys, &runs, transform);
     }
     if const { B::WIDTH >= u16::BITS } {
-        vector::compiled_for!(isa, || transform.encode_slice(keys));
-        vector::sort(keys, isa);
-        vector::compiled_for!(isa, || transform.decode_slice(keys));
+        vector::sort_keys(keys, &transform, isa);
     } else if keys.len() >= COUNTED_FROM {
         counting::sort(keys, transform);
     } else {
@@ -92,11 +97,7 @@ fn sort_widened<B: Bits>(keys: &mut [B], transform: Transform<B>) {
     let words = vector::compiled_for!(isa, || {
         fill(&mut words, keys.iter().map(|&key| transform.encode(key).low() as u16))
     });
-    if words.len() <= vector::SMALL {
-        vector::sort_small(words, &Transform::IDENTITY, isa);
-    } else {
-        vector::sort(words, isa);
-    }
+    vector::sort_keys(words, &Transform::IDENTITY, isa);
     vector::compiled_for!(isa, || {
         let keys = keys.iter_mut().zip(words);
         keys.for_each(|(key, word)| *key = transform.decode(B::from_low(u64::from(*word))));
@@ -139,18 +140,44 @@ impl Start {
 
 /// Sorts up to [`FEW`] keys and moves each value with its key. Stable.
 pub(crate) fn sort_pairs<B: CpuSorts, V>(keys: &mut [B], payload: &mut [V], transform: Transform<B>) {
-    let mut order = room();
-    match B::order_few(keys, transform, &mut order) {
-        Ordered::AsIs => {}
-        Ordered::Reversed => {
-            keys.reverse();
-            payload.reverse();
-        }
-        Ordered::By(order) => {
-            bring(keys, order);
-            bring(payload, order);
-        }
+    if keys.len() < inserted::<B>() {
+        return insert_pairs(keys, payload, |key| transform.encode(key));
     }
+    let mut order = room();
+    match B::sort_few_of_pairs(keys, transform, &mut order) {
+        Ordered::AsIs => {}
+        Ordered::Reversed => payload.reverse(),
+        Ordered::By(order) => bring(payload, order),
+    }
+}
+
+/// Sorts up to [`FEW`] keys, and returns the order in which their values follow. Stable.
+pub(crate) fn sort_keys_of_pairs<'r, B: CpuSorts>(
+    keys: &mut [B],
+    transform: Transform<B>,
+    order: &'r mut Room<u32>,
+) -> Ordered<'r> {
+    if const { B::WIDTH <= u32::BITS }
+        && transform.is_bijection()
+        && keys.len() <= small_words()
+        && !begins_as_run(keys, transform)
+    {
+        let mut words = words();
+        let Some(Packed::Sorted(words)) = pack(keys, transform, &mut words) else { return Ordered::AsIs };
+        vector::compiled_for!(Isa::detect(), || {
+            keys.iter_mut()
+                .zip(&*words)
+                .for_each(|(key, word)| *key = transform.decode(B::from_low(word >> INDEX_BITS)));
+        });
+        return Ordered::By(indices_of(words, order));
+    }
+    let ordered = order_of(keys, transform, order);
+    match &ordered {
+        Ordered::AsIs => {}
+        Ordered::Reversed => keys.reverse(),
+        Ordered::By(order) => bring(keys, order),
+    }
+    ordered
 }
 
 /// Writes the sorted order of up to [`FEW`] keys as indices. Stable.
@@ -199,6 +226,14 @@ fn sort_by_code_after_run<T, B: CpuSorts>(
 
 /// Sorts up to [`FEW`] keys that are not numbers.
 pub(crate) fn sort_wide<K: TotalOrder>(keys: &mut [K], order: Order) {
+    if const { Coded::<K>::FITS } {
+        if keys.len() < CODED_FROM {
+            return wide::sort_by_std(keys, order);
+        }
+        if let Some(coded) = Coded::of(keys, order, 1) {
+            return coded.sort_few();
+        }
+    }
     if wide::sort_few_runs(keys, order, |rest| sort_wide(rest, order)) {
         return;
     }
@@ -271,8 +306,9 @@ pub(crate) fn order_of<'r, B: CpuSorts>(
         let order = fill(order, 0..n as u32);
         return if insert_codes(codes, order) { Ordered::By(order) } else { Ordered::AsIs };
     }
-    if const { B::WIDTH <= u64::BITS } && n <= vector::SMALL {
-        return order_small(keys, transform, order);
+    let are_words = const { B::WIDTH <= u64::BITS } && n <= small_words();
+    if are_words && !begins_as_run(keys, transform) {
+        return order_words(keys, transform, order);
     }
     let code = |i: &u32| transform.encode(keys[*i as usize]);
     match Start::of(keys, transform, true) {
@@ -286,52 +322,98 @@ pub(crate) fn order_of<'r, B: CpuSorts>(
             }
             Ordered::By(order)
         }
+        Start::Ascending(_) if are_words => order_words(keys, transform, order),
         Start::Ascending(_) => Ordered::By(order_mixed(keys, transform, order)),
     }
 }
 
-/// The stable order of 1 to [`SMALL`](vector::SMALL) keys, by words of a code and its index.
-fn order_small<'r, B: Bits>(keys: &[B], transform: Transform<B>, order: &'r mut Room<u32>) -> Ordered<'r> {
-    const INDEX_BITS: u32 = vector::SMALL.ilog2();
-    let n = keys.len();
-    // As long as all indices of a word, so that no bound is checked.
-    let mut codes = [B::ZERO; vector::SMALL];
-    codes.iter_mut().zip(keys).for_each(|(code, &key)| *code = transform.encode(key));
-    // Without a branch for each pair.
-    if !codes[..n].windows(2).fold(false, |broken, pair| broken | (pair[0] > pair[1])) {
-        return Ordered::AsIs;
+/// Whether the first four of some keys are a run, which few keys in no order have. They are compared without a branch for each.
+fn begins_as_run<B: Bits>(keys: &[B], transform: Transform<B>) -> bool {
+    let Some(first) = keys.first_chunk::<4>() else { return true };
+    let [a, b, c, d] = first.map(|key| transform.encode(key));
+    ((a <= b) & (b <= c) & (c <= d)) | ((a > b) & (b > c) & (c > d))
+}
+
+/// The stable order of up to [`small_words`] keys, by words.
+fn order_words<'r, B: CpuSorts>(
+    keys: &[B],
+    transform: Transform<B>,
+    order: &'r mut Room<u32>,
+) -> Ordered<'r> {
+    let mut words = words();
+    match pack(keys, transform, &mut words) {
+        None => Ordered::AsIs,
+        Some(Packed::Sorted(words)) => Ordered::By(indices_of(words, order)),
+        Some(Packed::Tied) => Ordered::By(order_mixed(keys, transform, order)),
     }
+}
+
+/// The low bits of a word that hold an index. The bits above them are the leading bits of its code.
+const INDEX_BITS: u32 = 7;
+
+const WORDS: usize = 1 << INDEX_BITS;
+
+/// The number of keys up to which they are ordered by words that fit in the registers.
+fn small_words() -> usize {
+    vector::small::<u64>(Isa::detect()).min(WORDS)
+}
+
+fn words() -> [MaybeUninit<u64>; WORDS] {
+    [const { MaybeUninit::uninit() }; WORDS]
+}
+
+/// The indices of sorted words.
+fn indices_of<'r>(words: &[u64], order: &'r mut Room<u32>) -> &'r mut [u32] {
+    fill(order, words.iter().map(|&word| word as u32 % WORDS as u32))
+}
+
+/// Keys in words, with their indices.
+enum Packed<'w> {
+    Sorted(&'w [u64]),
+    /// Keys that differ only in bits for which a word has no room are in the wrong order.
+    Tied,
+}
+
+/// Sorts words of the codes of up to [`small_words`] keys and their indices. `None` if the keys are in order. Stable.
+fn pack<'w, B: Bits>(
+    keys: &[B],
+    transform: Transform<B>,
+    words: &'w mut [MaybeUninit<u64>; WORDS],
+) -> Option<Packed<'w>> {
+    let isa = Isa::detect();
+    // Choosing the transform once, here, avoids a choice for every key.
+    let (words, dropped) = if const { B::OF_INTEGERS } || transform.is_integer() {
+        vector::compiled_for!(isa, || write_words(keys, |key| transform.encode_integer(key), words))
+    } else {
+        vector::compiled_for!(isa, || write_words(keys, |key| transform.encode(key), words))
+    };
+    let moved = vector::sort_small(words, &Transform::IDENTITY, isa);
+    if const { B::WIDTH + INDEX_BITS > u64::BITS } && dropped > 0 {
+        let code = |word: &u64| transform.encode(keys[*word as usize % WORDS]);
+        if !words.is_sorted_by_key(code) {
+            return Some(Packed::Tied);
+        }
+    }
+    moved.then_some(Packed::Sorted(words))
+}
+
+/// Writes a word for each key. Returns them, and the number of bits of a code for which they have no room.
+#[inline(always)]
+fn write_words<'w, B: Bits>(
+    keys: &[B],
+    code: impl Fn(B) -> B,
+    words: &'w mut [MaybeUninit<u64>; WORDS],
+) -> (&'w mut [u64], u32) {
     let (mut low, mut dropped) = (B::ZERO, 0);
     if const { B::WIDTH + INDEX_BITS > u64::BITS } {
         let ends = (B::MAX, B::ZERO);
         let (least, greatest) =
-            codes[..n].iter().fold(ends, |(low, high), &code| (low.min(code), high.max(code)));
+            keys.iter().map(|&key| code(key)).fold(ends, |(low, high), code| (low.min(code), high.max(code)));
         low = least;
         dropped = INDEX_BITS.saturating_sub(greatest.wrapping_sub(low).leading_zeros());
     }
-    let prefix = |code: B| code.wrapping_sub(low).low() >> dropped;
-    let mut words = [MaybeUninit::uninit(); vector::SMALL];
-    let words = fill(&mut words, (0..n).map(|i| prefix(codes[i]) << INDEX_BITS | i as u64));
-    vector::sort_small(words, &Transform::IDENTITY, Isa::detect());
-    let (mut broken, mut before) = (false, B::ZERO);
-    let order = fill(
-        order,
-        words.iter().map(|&word| {
-            let index = word as usize % vector::SMALL;
-            if const { B::WIDTH + INDEX_BITS > u64::BITS } {
-                // Codes that differ only in dropped bits are in the order of their indices.
-                let code = codes[index];
-                broken |= code < before;
-                before = code;
-            }
-            index as u32
-        }),
-    );
-    if broken {
-        order.iter_mut().zip(0..).for_each(|(index, i)| *index = i);
-        insert_codes(&mut codes[..n], order);
-    }
-    Ordered::By(order)
+    let word = |(i, &key): (usize, &B)| code(key).wrapping_sub(low).low() >> dropped << INDEX_BITS | i as u64;
+    (fill(words, keys.iter().enumerate().map(word)), dropped)
 }
 
 #[inline(never)]

@@ -95,9 +95,7 @@ fn merge_runs<B: Bits>(keys: &mut [B], transform: Transform<B>, job: &Job, repor
     report.phase_of_one("finish", 2 * bytes, 2 * bytes, || {
         if let [_, Run { range, order: InRun::Mixed }] = &runs {
             let tail = &mut keys[range.clone()];
-            vector::compiled_for!(isa, || transform.encode_slice(tail));
-            vector::sort(tail, isa);
-            vector::compiled_for!(isa, || transform.decode_slice(tail));
+            vector::sort_keys(tail, &transform, isa);
         }
         runs::merge_in_place(keys, &runs, transform, &mut room);
     });

@@ -65,6 +65,14 @@ macro_rules! cpu_sorts {
                 few::order_of(keys, transform, order)
             }
 
+            fn sort_few_of_pairs<'r>(
+                keys: &mut [Self],
+                transform: Transform<Self>,
+                order: &'r mut Room<u32>,
+            ) -> Ordered<'r> {
+                few::sort_keys_of_pairs(keys, transform, order)
+            }
+
             fn find_order<'w>(codes: &[Self], words: &'w mut Words) -> Found<'w> {
                 order::find(codes, words)
             }

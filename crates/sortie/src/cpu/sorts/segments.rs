@@ -32,9 +32,7 @@ pub(crate) fn sort<B: CpuSorts>(
         if const { counting::are_narrow::<B>() } && counting::pays(segment, transform, 1) {
             return counting::sort(segment, transform);
         }
-        vector::compiled_for!(isa, || transform.encode_slice(segment));
-        vector::sort(segment, isa);
-        vector::compiled_for!(isa, || transform.decode_slice(segment));
+        vector::sort_keys(segment, &transform, isa);
     };
     let count = segments.count(keys.len());
     // Segments with enough work for all threads are sorted one by one, before the others, which are sorted in parallel.

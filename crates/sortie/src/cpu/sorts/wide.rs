@@ -1,5 +1,6 @@
-//! Keys without a fixed-width code: tuples, byte arrays, options. Keys and indices are sorted by the first 64 bits of each
-//! key's code, and by comparison only where those are equal.
+//! Keys that are not numbers: tuples, byte arrays, options. If an integer of their size holds their order, they are sorted as such
+//! integers (`coded.rs`). Else keys and indices are sorted by the first 64 bits of each key's code, and by comparison only where those
+//! are equal.
 
 use std::mem::MaybeUninit;
 
@@ -7,6 +8,8 @@ use rayon::slice::ParallelSliceMut;
 
 use crate::cpu::batch::Batch;
 use crate::cpu::by_code;
+use crate::cpu::coded::Coded;
+use crate::cpu::compiled::Payload;
 use crate::cpu::long_runs::{self, LongRuns, MOST_RUNS};
 use crate::cpu::scatter::Pointers;
 use crate::cpu::segment_pairs::{GRANTED, each_of_indices};
@@ -44,9 +47,27 @@ pub(crate) fn sort<K: TotalOrder>(keys: &mut [K], order: Order, job: &Job) -> Re
         report.scratch_peak = report.scratch_peak.max(rest?.scratch_peak);
         return Ok(report);
     }
+    if let Some(coded) = coded(keys, order, job, &mut report) {
+        coded.sort(job, &mut report)?;
+        return Ok(report);
+    }
     let by_std = are_for_std(keys, order, job.budget.threads);
     report.phase("finish", bytes, bytes, || sort_keys(keys, order, by_std, job.budget.threads));
     Ok(report)
+}
+
+/// Replaces keys by their codes, if these fit.
+fn coded<'a, K: TotalOrder>(
+    keys: &'a mut [K],
+    order: Order,
+    job: &Job,
+    report: &mut Report,
+) -> Option<Coded<'a, K>> {
+    if const { !Coded::<K>::FITS } || job.way == CpuWay::Merge {
+        return None;
+    }
+    let bytes = size_of_val(keys);
+    report.phase("encode", bytes, bytes, || Coded::of(keys, order, job.budget.threads))
 }
 
 /// Sorts keys, by std's sort if that is asked for.
@@ -161,6 +182,17 @@ pub(crate) fn sort_pairs<K: TotalOrder, V: Send>(
         // All are equal, and there may be more of them than there are addresses for indices.
         return Ok(Report::default());
     }
+    // Larger payloads would take more scratch memory than their indices.
+    if const { matches!(size_of::<K>(), 4 | 8) && matches!(size_of::<V>(), 4 | 8) }
+        && job.way == CpuWay::Distribute
+    {
+        let mut report = Report::default();
+        if let Some(coded) = coded(keys, order, job, &mut report) {
+            // SAFETY: the sort leaves a permutation, and calls nothing that panics while payloads are elsewhere.
+            coded.sort_pairs(unsafe { Payload::of(payload) }, job, &mut report)?;
+            return Ok(report);
+        }
+    }
     let mut indices = vec![0usize; keys.len()];
     let held = size_of_val(&*indices);
     let mut report = argsort(keys, &mut indices, order, &job.holding(held))?;
@@ -207,6 +239,10 @@ pub(crate) fn sort_segments<K: TotalOrder>(
     job: &Job,
 ) -> Result<Report, Error> {
     let mut report = Report::default();
+    if let Some(coded) = coded(keys, order, job, &mut report) {
+        coded.sort_segments(segments, job, &mut report)?;
+        return Ok(report);
+    }
     let bytes = size_of_val(keys);
     report.phase("finish", bytes, bytes, || {
         let finish = |segment: &mut [K]| sort_keys(segment, order, false, 1);

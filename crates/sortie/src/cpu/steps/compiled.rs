@@ -19,6 +19,13 @@ pub trait CpuSorts: Bits {
     /// The stable order of up to [`FEW`](crate::cpu::tuning::FEW) keys.
     fn order_few<'r>(keys: &[Self], transform: Transform<Self>, order: &'r mut Room<u32>) -> Ordered<'r>;
 
+    /// Sorts up to [`FEW`](crate::cpu::tuning::FEW) keys, and returns the order in which their values follow. Stable.
+    fn sort_few_of_pairs<'r>(
+        keys: &mut [Self],
+        transform: Transform<Self>,
+        order: &'r mut Room<u32>,
+    ) -> Ordered<'r>;
+
     /// The stable order of codes.
     fn find_order<'w>(codes: &[Self], words: &'w mut Words) -> Found<'w>;
 

@@ -50,7 +50,7 @@ fn insert_keys<B: Bits>(keys: &mut [B], code_of: impl Fn(B) -> B) {
 
 /// Items of up to this many bytes are moved together with their codes. Larger items are moved once, when all
 /// indices are known.
-const INSERTED_WITH_CODES_BYTES: usize = 32;
+const INSERTED_WITH_CODES_BYTES: usize = 64;
 
 /// Sorts fewer than [`inserted`] items by a code. Calls `code` once for each item. Stable.
 #[inline]
@@ -89,6 +89,20 @@ fn insert_with_codes<T, B: Bits>(items: &mut [T], codes: &mut [B]) {
             items.add(at).write(item);
         }
         codes[at] = code;
+    }
+}
+
+/// Sorts fewer than [`inserted`] keys by their codes, and moves each value with its key. Stable.
+#[inline]
+pub(crate) fn insert_pairs<B: Bits, V>(keys: &mut [B], payload: &mut [V], code: impl Fn(B) -> B) {
+    assert!(keys.len() == payload.len());
+    for i in 1..keys.len() {
+        let mut at = i;
+        while at > 0 && code(keys[at]) < code(keys[at - 1]) {
+            keys.swap(at, at - 1);
+            payload.swap(at, at - 1);
+            at -= 1;
+        }
     }
 }
 

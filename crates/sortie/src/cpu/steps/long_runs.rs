@@ -164,7 +164,12 @@ fn halves(start: usize, ends: &[usize]) -> Option<(&[usize], &[usize])> {
     Some(ends.split_at(nearest + 1))
 }
 
-/// If up to [`FEW`] items begin with a long run, sorts them, with `sort` for the other items. Returns whether they do.
+/// The most memory that a merge of up to [`FEW`] items takes, as the documentation of the crate promises. Larger items take less
+/// time to sort than to merge: a merge moves them twice.
+const MERGE_ROOM_BYTES: usize = 40 << 10;
+
+/// If up to [`FEW`] items begin with a long run, sorts them, with `sort` for the other items. Returns whether they are sorted;
+/// if not, they are a permutation that is as good for a stable sort.
 #[inline]
 pub(crate) fn sort_few<const STABLE: bool, T>(
     items: &mut [T],
@@ -176,11 +181,15 @@ pub(crate) fn sort_few<const STABLE: bool, T>(
     if !is_long(end, items.len()) {
         return false;
     }
-    if !insert_others(items, &run, &less) {
+    if insert_others(items, &run, &less) {
+        return true;
+    }
+    let merges = end.min(items.len() - end) * size_of::<T>() <= MERGE_ROOM_BYTES;
+    if merges {
         sort(&mut items[end..]);
         merge_few(items, end, less);
     }
-    true
+    merges
 }
 
 /// Puts a run in ascending order, and inserts the items after it if they are few. Returns whether they are.

@@ -4,6 +4,7 @@ pub(crate) mod batch;
 pub(crate) mod by_code;
 pub(crate) mod by_std;
 pub(crate) mod candidates;
+pub(crate) mod coded;
 pub(crate) mod compiled;
 pub(crate) mod counting;
 pub(crate) mod digits;

@@ -30,25 +30,25 @@ pub(super) unsafe fn sort_u64(codes: &mut [u64]) {
 }
 
 /// # Safety
-/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+/// The machine supports the instructions that are enabled here. There are at most [`small`](super::small) keys.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-pub(super) unsafe fn sort_small_u16(keys: &mut [u16], transform: &Transform<u16>) {
+pub(super) unsafe fn sort_small_u16(keys: &mut [u16], transform: &Transform<u16>) -> bool {
     // SAFETY: this function is compiled for these instructions.
     unsafe { network::sort_small::<U16x16>(keys, transform) }
 }
 
 /// # Safety
-/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+/// The machine supports the instructions that are enabled here. There are at most [`small`](super::small) keys.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-pub(super) unsafe fn sort_small_u32(keys: &mut [u32], transform: &Transform<u32>) {
+pub(super) unsafe fn sort_small_u32(keys: &mut [u32], transform: &Transform<u32>) -> bool {
     // SAFETY: this function is compiled for these instructions.
     unsafe { network::sort_small::<U32x8>(keys, transform) }
 }
 
 /// # Safety
-/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+/// The machine supports the instructions that are enabled here. There are at most [`small`](super::small) keys.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-pub(super) unsafe fn sort_small_u64(keys: &mut [u64], transform: &Transform<u64>) {
+pub(super) unsafe fn sort_small_u64(keys: &mut [u64], transform: &Transform<u64>) -> bool {
     // SAFETY: this function is compiled for these instructions.
     unsafe { network::sort_small::<U64x4>(keys, transform) }
 }
@@ -282,6 +282,11 @@ unsafe impl Vector for U16x16 {
         unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
     }
     #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_or_si256(self.0, other.0)) }
+    }
+    #[inline(always)]
     unsafe fn sub(self, other: Self) -> Self {
         // SAFETY: see above.
         unsafe { Self(_mm256_sub_epi16(self.0, other.0)) }
@@ -323,6 +328,10 @@ unsafe impl Vector for U16x16 {
             _mm_storeu_si128(left.add(lesser).cast(), high);
             _mm_storeu_si128(right.sub(8 - lesser).sub(8).cast(), high);
         }
+    }
+    unsafe fn sort_small(keys: &mut [u16], transform: &Transform<u16>) -> bool {
+        // SAFETY: see above.
+        unsafe { sort_small_u16(keys, transform) }
     }
 }
 
@@ -430,6 +439,11 @@ unsafe impl Vector for U32x8 {
         unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
     }
     #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_or_si256(self.0, other.0)) }
+    }
+    #[inline(always)]
     unsafe fn sub(self, other: Self) -> Self {
         // SAFETY: see above.
         unsafe { Self(_mm256_sub_epi32(self.0, other.0)) }
@@ -461,6 +475,10 @@ unsafe impl Vector for U32x8 {
             parted.store(left);
             parted.store(right.sub(8));
         }
+    }
+    unsafe fn sort_small(keys: &mut [u32], transform: &Transform<u32>) -> bool {
+        // SAFETY: see above.
+        unsafe { sort_small_u32(keys, transform) }
     }
 }
 
@@ -553,6 +571,11 @@ unsafe impl Vector for U64x4 {
         unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
     }
     #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm256_or_si256(self.0, other.0)) }
+    }
+    #[inline(always)]
     unsafe fn sub(self, other: Self) -> Self {
         // SAFETY: see above.
         unsafe { Self(_mm256_sub_epi64(self.0, other.0)) }
@@ -580,6 +603,10 @@ unsafe impl Vector for U64x4 {
             parted.store(left);
             parted.store(right.sub(4));
         }
+    }
+    unsafe fn sort_small(keys: &mut [u64], transform: &Transform<u64>) -> bool {
+        // SAFETY: see above.
+        unsafe { sort_small_u64(keys, transform) }
     }
 }
 

@@ -31,25 +31,25 @@ pub(super) unsafe fn sort_u64(codes: &mut [u64]) {
 }
 
 /// # Safety
-/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+/// The machine supports the instructions that are enabled here. There are at most [`small`](super::small) keys.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt")]
-pub(super) unsafe fn sort_small_u16(keys: &mut [u16], transform: &Transform<u16>) {
+pub(super) unsafe fn sort_small_u16(keys: &mut [u16], transform: &Transform<u16>) -> bool {
     // SAFETY: this function is compiled for these instructions.
     unsafe { network::sort_small::<U16x32>(keys, transform) }
 }
 
 /// # Safety
-/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+/// The machine supports the instructions that are enabled here. There are at most [`small`](super::small) keys.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
-pub(super) unsafe fn sort_small_u32(keys: &mut [u32], transform: &Transform<u32>) {
+pub(super) unsafe fn sort_small_u32(keys: &mut [u32], transform: &Transform<u32>) -> bool {
     // SAFETY: this function is compiled for these instructions.
     unsafe { network::sort_small::<U32x16>(keys, transform) }
 }
 
 /// # Safety
-/// The machine supports the instructions that are enabled here. There are at most [`SMALL`](super::SMALL) keys.
+/// The machine supports the instructions that are enabled here. There are at most [`small`](super::small) keys.
 #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
-pub(super) unsafe fn sort_small_u64(keys: &mut [u64], transform: &Transform<u64>) {
+pub(super) unsafe fn sort_small_u64(keys: &mut [u64], transform: &Transform<u64>) -> bool {
     // SAFETY: this function is compiled for these instructions.
     unsafe { network::sort_small::<U64x8>(keys, transform) }
 }
@@ -271,6 +271,11 @@ unsafe impl Vector for U16x32 {
         unsafe { Self(_mm512_xor_si512(self.0, other.0)) }
     }
     #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_or_si512(self.0, other.0)) }
+    }
+    #[inline(always)]
     unsafe fn sub(self, other: Self) -> Self {
         // SAFETY: see above.
         unsafe { Self(_mm512_sub_epi16(self.0, other.0)) }
@@ -301,6 +306,10 @@ unsafe impl Vector for U16x32 {
             parted.store(left);
             parted.store(right.sub(32));
         }
+    }
+    unsafe fn sort_small(keys: &mut [u16], transform: &Transform<u16>) -> bool {
+        // SAFETY: see above.
+        unsafe { sort_small_u16(keys, transform) }
     }
 }
 
@@ -400,6 +409,11 @@ unsafe impl Vector for U32x16 {
         unsafe { Self(_mm512_xor_si512(self.0, other.0)) }
     }
     #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_or_si512(self.0, other.0)) }
+    }
+    #[inline(always)]
     unsafe fn sub(self, other: Self) -> Self {
         // SAFETY: see above.
         unsafe { Self(_mm512_sub_epi32(self.0, other.0)) }
@@ -428,6 +442,10 @@ unsafe impl Vector for U32x16 {
             parted.store(left);
             parted.store(right.sub(16));
         }
+    }
+    unsafe fn sort_small(keys: &mut [u32], transform: &Transform<u32>) -> bool {
+        // SAFETY: see above.
+        unsafe { sort_small_u32(keys, transform) }
     }
 }
 
@@ -522,6 +540,11 @@ unsafe impl Vector for U64x8 {
         unsafe { Self(_mm512_xor_si512(self.0, other.0)) }
     }
     #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        // SAFETY: see above.
+        unsafe { Self(_mm512_or_si512(self.0, other.0)) }
+    }
+    #[inline(always)]
     unsafe fn sub(self, other: Self) -> Self {
         // SAFETY: see above.
         unsafe { Self(_mm512_sub_epi64(self.0, other.0)) }
@@ -552,5 +575,9 @@ unsafe impl Vector for U64x8 {
             parted.store(left);
             parted.store(right.sub(8));
         }
+    }
+    unsafe fn sort_small(keys: &mut [u64], transform: &Transform<u64>) -> bool {
+        // SAFETY: see above.
+        unsafe { sort_small_u64(keys, transform) }
     }
 }

@@ -210,18 +210,40 @@ pub(crate) fn sort<B: Bits>(codes: &mut [B], isa: Isa) {
     dispatch!(codes, isa, codes.sort_unstable(), u16: sort_u16(), u32: sort_u32(), u64: sort_u64());
 }
 
-/// The number of keys up to which [`sort_small`] sorts them.
+/// Sorts keys in place, as [`sort`] sorts their codes. The transform is a bijection.
+pub(crate) fn sort_keys<B: Bits>(keys: &mut [B], transform: &Transform<B>, isa: Isa) {
+    if keys.len() <= small::<B>(isa) && is_small_sorted(transform) {
+        sort_small(keys, transform, isa);
+        return;
+    }
+    compiled_for!(isa, || transform.encode_slice(keys));
+    sort(keys, isa);
+    compiled_for!(isa, || transform.decode_slice(keys));
+}
+
+/// The number of keys up to which [`sort_small`] sorts them, at least.
 pub(crate) const SMALL: usize = 16;
+
+/// The number of keys of this width up to which [`sort_small`] sorts them: a block of the network.
+pub(crate) fn small<B: Bits>(isa: Isa) -> usize {
+    match isa.of_lanes(B::WIDTH) {
+        Isa::Portable => SMALL,
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => 8 * 32 / size_of::<B>(),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => 16 * 64 / size_of::<B>(),
+    }
+}
 
 /// Whether [`sort_small`] sorts keys with these codes: integers, and floats in the plain order.
 pub(crate) fn is_small_sorted<B: Bits>(transform: &Transform<B>) -> bool {
     transform.is_integer() || transform.is_plain_float()
 }
 
-/// Sorts up to [`SMALL`] keys in registers, see [`is_small_sorted`]. Codes in memory would be read again before they are
-/// all written, which takes as long as such a sort.
-pub(crate) fn sort_small<B: Bits>(keys: &mut [B], transform: &Transform<B>, isa: Isa) {
-    assert!(keys.len() <= SMALL && is_small_sorted(transform));
+/// Sorts up to [`small`] keys in registers, see [`is_small_sorted`]. Codes in memory would be read again before they are
+/// all written, which takes as long as such a sort. Returns whether any key was moved.
+pub(crate) fn sort_small<B: Bits>(keys: &mut [B], transform: &Transform<B>, isa: Isa) -> bool {
+    assert!(keys.len() <= small::<B>(isa) && is_small_sorted(transform));
     dispatch!(
         keys,
         isa,
@@ -229,13 +251,17 @@ pub(crate) fn sort_small<B: Bits>(keys: &mut [B], transform: &Transform<B>, isa:
         u16: sort_small_u16(same_width(transform)),
         u32: sort_small_u32(same_width(transform)),
         u64: sort_small_u64(same_width(transform))
-    );
+    )
 }
 
-fn sort_small_portable<B: Bits>(keys: &mut [B], transform: &Transform<B>) {
+fn sort_small_portable<B: Bits>(keys: &mut [B], transform: &Transform<B>) -> bool {
+    if keys.is_sorted_by_key(|&key| transform.encode(key)) {
+        return false;
+    }
     transform.encode_slice(keys);
     keys.sort_unstable();
     transform.decode_slice(keys);
+    true
 }
 
 /// A transform of codes of the same type.
@@ -372,6 +398,7 @@ unsafe trait Vector: Copy {
     /// Interleaves the lanes of both: the first and the second half of the result.
     unsafe fn zip(self, other: Self) -> (Self, Self);
     unsafe fn xor(self, other: Self) -> Self;
+    unsafe fn or(self, other: Self) -> Self;
     /// The differences of the lanes, which wrap around.
     unsafe fn sub(self, other: Self) -> Self;
     /// All ones in the lanes whose highest bit is set, else zero.
@@ -383,6 +410,8 @@ unsafe trait Vector: Copy {
     /// Stores the lanes whose bits are set from `left` upwards, and the others below `right`. There is room for two
     /// registers between the two, which may be overwritten.
     unsafe fn split(self, less: u32, left: *mut Self::Lane, right: *mut Self::Lane);
+    /// [`network::sort_small`], compiled once for all callers.
+    unsafe fn sort_small(keys: &mut [Self::Lane], transform: &Transform<Self::Lane>) -> bool;
 }
 
 /// For each mask of 8 lanes, one byte per lane: the indices of the lanes that are set, then of the others.
@@ -480,9 +509,9 @@ mod tests {
         let ascending = Transform::new(code, Order::default());
         let descending = Transform::new(code, Order { descending: true, ..Order::default() });
         let all = [Isa::Portable, Isa::Avx2, Isa::Avx512].into_iter().filter(|&isa| isa <= Isa::detect());
-        for (isa, n) in all.flat_map(|isa| (0..=SMALL).map(move |n| (isa, n))) {
+        for (isa, n) in all.flat_map(|isa| (0..=small::<B>(isa)).map(move |n| (isa, n))) {
             for transform in [ascending, descending].iter().filter(|transform| is_small_sorted(transform)) {
-                for round in 0..50 {
+                for round in 0..if n <= SMALL { 50 } else { 8 } {
                     // Bits with the sign, zeros and NaNs among them.
                     let draw = |_| {
                         B::from_low(rng.u64(..))
@@ -490,8 +519,11 @@ mod tests {
                             .xor([B::ZERO, B::MAX, B::SIGN][rng.usize(..3)])
                     };
                     let mut slice: Vec<B> = (0..n + 80).map(draw).collect();
-                    if round % 3 == 0 {
+                    if round % 4 < 2 {
                         slice[40..40 + n].sort_unstable_by_key(|&key| transform.encode(key));
+                    }
+                    if round % 4 == 1 {
+                        slice[40..40 + n].reverse();
                     }
                     let mut expected = slice.clone();
                     expected[40..40 + n].sort_unstable_by_key(|&key| transform.encode(key));

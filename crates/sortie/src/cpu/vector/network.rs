@@ -29,87 +29,108 @@ pub(super) unsafe fn sort<V: Vector>(keys: *mut V::Lane, n: usize) {
     debug_assert!(n <= capacity::<V>());
     // SAFETY: the caller guarantees it.
     unsafe {
-        match n.div_ceil(V::LANES) {
-            0 => {}
-            1 => sort_block::<V, 1>(keys, n),
-            2 => sort_block::<V, 2>(keys, n),
-            3..=4 => sort_block::<V, 4>(keys, n),
-            5..=8 => sort_block::<V, 8>(keys, n),
-            _ if V::ROWS == 8 => sort_blocks::<V, 8>(keys, n),
-            9..=16 => sort_block::<V, 16>(keys, n),
-            _ => sort_blocks::<V, 16>(keys, n),
+        if n <= V::ROWS * V::LANES {
+            V::sort_small(std::slice::from_raw_parts_mut(keys, n), &Transform::IDENTITY);
+        } else if V::ROWS == 8 {
+            sort_blocks::<V, 8>(keys, n);
+        } else {
+            sort_blocks::<V, 16>(keys, n);
         }
     }
 }
 
-/// Sorts few keys, which are codes only while they are in registers.
+/// Sorts at most one block of keys, which are codes only while they are in registers. Returns whether any was moved.
 ///
 /// # Safety
-/// There are at most [`SMALL`](super::SMALL) keys, integers or floats in the plain order; the machine supports the instructions of `V`,
-/// and the caller is compiled for them.
+/// There are at most `ROWS` registers of keys, integers or floats in the plain order; the machine supports the instructions of `V`, and
+/// the caller is compiled for them.
 #[inline(always)]
-pub(super) unsafe fn sort_small<V: Vector>(keys: &mut [V::Lane], transform: &Transform<V::Lane>) {
-    // SAFETY: the caller guarantees it.
-    unsafe {
-        if transform.is_integer() {
-            sort_small_by::<V, false>(keys, transform);
-        } else {
-            sort_small_by::<V, true>(keys, transform);
-        }
+pub(super) unsafe fn sort_small<V: Vector>(keys: &mut [V::Lane], transform: &Transform<V::Lane>) -> bool {
+    debug_assert!(keys.len() <= V::ROWS * V::LANES);
+    if keys.len() < 2 {
+        return false;
     }
-}
-
-#[inline(always)]
-unsafe fn sort_small_by<V: Vector, const FLOAT: bool>(keys: &mut [V::Lane], transform: &Transform<V::Lane>) {
     // SAFETY: the caller guarantees it.
     unsafe {
+        let coding = Coding::<V>::of(transform);
+        if keys.len() > V::LANES
+            && let Some(ascending) = is_run(keys, coding)
+        {
+            if !ascending {
+                keys.reverse();
+            }
+            return !ascending;
+        }
         match keys.len().div_ceil(V::LANES) {
-            0 | 1 => sort_small_block::<V, FLOAT, 1>(keys, transform),
-            2 => sort_small_block::<V, FLOAT, 2>(keys, transform),
-            _ => sort_small_block::<V, FLOAT, 4>(keys, transform),
+            0 | 1 => sort_block::<V, 1>(keys, coding),
+            2 => sort_block::<V, 2>(keys, coding),
+            3..=4 => sort_block::<V, 4>(keys, coding),
+            9.. if V::ROWS > 8 => sort_block::<V, 16>(keys, coding),
+            _ => sort_block::<V, 8>(keys, coding),
         }
     }
 }
 
-/// Sorts at most one block of R rows. Leaves keys in order as they are, which takes less time than sorting them.
+/// Whether all keys ascend, or else all descend and no two of them are equal. `None` if neither is so, which the first row usually shows.
+/// It takes less time than sorting them, and a sort by comparisons would not need to sort them.
 #[inline(always)]
-unsafe fn sort_small_block<V: Vector, const FLOAT: bool, const R: usize>(
-    keys: &mut [V::Lane],
-    transform: &Transform<V::Lane>,
-) {
-    let (n, at) = (keys.len(), keys.as_mut_ptr());
-    if n < 2 {
-        return;
+unsafe fn is_run<V: Vector>(keys: &[V::Lane], coding: Coding<V>) -> Option<bool> {
+    let (n, at) = (keys.len(), keys.as_ptr());
+    let (mut compared, mut descents) = (0, 0);
+    while compared + 1 < n {
+        let count = (n - 1 - compared).min(V::LANES);
+        // SAFETY: both rows are cut to the keys; the machine supports the instructions of `V`.
+        unsafe {
+            let row = coding.encode(load_row(at.add(compared), count, coding.pad));
+            let next = coding.encode(load_row(at.add(compared + 1), count, coding.pad));
+            descents += next.less(row).count_ones() as usize;
+        }
+        compared += count;
+        if descents != 0 && descents != compared {
+            return None;
+        }
     }
+    Some(descents == 0)
+}
+
+/// Loads `count` lanes, at least one, and fills them up with `pad`.
+#[inline(always)]
+unsafe fn load_row<V: Vector>(keys: *const V::Lane, count: usize, pad: V) -> V {
+    // SAFETY: the caller guarantees that many keys.
+    unsafe { if count == V::LANES { V::load(keys) } else { V::load_first(keys, count, pad) } }
+}
+
+/// Sorts one block, of which more than half of the rows have keys. There are at least two keys. Returns whether any was moved, which is
+/// seen in a block of one row only.
+#[inline(always)]
+unsafe fn sort_block<V: Vector, const R: usize>(keys: &mut [V::Lane], coding: Coding<V>) -> bool {
+    let (n, at) = (keys.len(), keys.as_mut_ptr());
     // SAFETY: the loads and stores are cut to the keys; the caller guarantees the rest.
     unsafe {
-        let zero = V::splat(transform.encode(V::Lane::ZERO));
-        let pad = V::splat(transform.decode(V::Lane::MAX));
-        let mut rows = load_padded::<V, R>(at, n, pad);
-        let mut next = load_padded::<V, R>(at.add(1), n - 1, pad);
-        let mut broken = 0;
-        for (row, next) in rows.iter_mut().zip(&mut next) {
-            *row = encode::<V, FLOAT>(*row, zero);
-            broken |= encode::<V, FLOAT>(*next, zero).less(*row);
-        }
-        if broken == 0 {
-            return;
-        }
+        let mut rows = load_padded::<V, R>(at, n, coding.pad);
+        coding.encode_rows(&mut rows);
         if R == 1 {
+            let next = coding.encode(V::load_first(at.add(1), n - 1, coding.pad));
+            if next.less(rows[0]) == 0 {
+                return false;
+            }
             sort_row(&mut rows[0], n);
         } else {
             sort_rows(&mut rows);
         }
         zip_columns(&mut rows);
+        coding.decode_rows(&mut rows);
         for (r, row) in rows.into_iter().enumerate() {
-            let row = decode::<V, FLOAT>(row, zero);
+            let to = at.add(r * V::LANES);
             match n.saturating_sub(r * V::LANES) {
+                _ if r < R / 2 => row.store(to),
                 0 => {}
-                left if left < V::LANES => store_few(row, at.add(r * V::LANES), left),
-                _ => row.store(at.add(r * V::LANES)),
+                left if left < V::LANES => store_few(row, to, left),
+                _ => row.store(to),
             }
         }
     }
+    true
 }
 
 /// Stores the first `count` lanes, not all, by up to two stores that overlap. After a masked store, the processor would wait with the
@@ -141,29 +162,70 @@ unsafe fn store_few<V: Vector>(row: V, to: *mut V::Lane, count: usize) {
     }
 }
 
-/// The codes of keys, as `Transform` has them for integers and for floats in the plain order. `zero` is the code of zero.
-#[inline(always)]
-unsafe fn encode<V: Vector, const FLOAT: bool>(keys: V, zero: V) -> V {
-    // SAFETY: the machine supports the instructions of `V`.
-    unsafe {
-        if !FLOAT {
-            return keys.xor(zero);
-        }
-        let sign = V::splat(V::Lane::SIGN);
-        flip(keys, keys).sub(sign.sub(zero))
-    }
+/// The codes of keys, as `Transform` has them for integers and for floats in the plain order.
+#[derive(Clone, Copy)]
+struct Coding<V> {
+    /// The code of zero.
+    zero: V,
+    /// The key with the largest code.
+    pad: V,
+    is_float: bool,
 }
 
-/// The keys of such codes.
-#[inline(always)]
-unsafe fn decode<V: Vector, const FLOAT: bool>(codes: V, zero: V) -> V {
-    // SAFETY: the machine supports the instructions of `V`.
-    unsafe {
-        if !FLOAT {
-            return codes.xor(zero);
+impl<V: Vector> Coding<V> {
+    #[inline(always)]
+    unsafe fn of(transform: &Transform<V::Lane>) -> Self {
+        // SAFETY (here and below): the machine supports the instructions of `V`.
+        let (zero, pad) =
+            unsafe { (V::splat(transform.encode(V::Lane::ZERO)), V::splat(transform.decode(V::Lane::MAX))) };
+        Coding { zero, pad, is_float: !transform.is_integer() }
+    }
+
+    #[inline(always)]
+    unsafe fn encode(self, keys: V) -> V {
+        // SAFETY: see above.
+        unsafe { if self.is_float { self.encode_float(keys) } else { keys.xor(self.zero) } }
+    }
+
+    #[inline(always)]
+    unsafe fn encode_float(self, keys: V) -> V {
+        // SAFETY: see above.
+        unsafe { flip(keys, keys).sub(V::splat(V::Lane::SIGN).sub(self.zero)) }
+    }
+
+    // The kind of the keys is looked at once, because of the code that a row takes if it is looked at for each. Closures would not
+    // always be compiled for the instructions of `V`.
+    #[inline(always)]
+    unsafe fn encode_rows<const R: usize>(self, rows: &mut [V; R]) {
+        // SAFETY: see above.
+        unsafe {
+            if self.is_float {
+                for row in rows {
+                    *row = self.encode_float(*row);
+                }
+            } else {
+                for row in rows {
+                    *row = row.xor(self.zero);
+                }
+            }
         }
-        let codes = codes.sub(zero.sub(V::splat(V::Lane::SIGN)));
-        flip(codes, codes.xor(V::splat(V::Lane::MAX)))
+    }
+
+    #[inline(always)]
+    unsafe fn decode_rows<const R: usize>(self, rows: &mut [V; R]) {
+        // SAFETY: see above.
+        unsafe {
+            if self.is_float {
+                for row in rows {
+                    let code = row.sub(self.zero.sub(V::splat(V::Lane::SIGN)));
+                    *row = flip(code, code.xor(V::splat(V::Lane::MAX)));
+                }
+            } else {
+                for row in rows {
+                    *row = row.xor(self.zero);
+                }
+            }
+        }
     }
 }
 
@@ -171,7 +233,7 @@ unsafe fn decode<V: Vector, const FLOAT: bool>(codes: V, zero: V) -> V {
 #[inline(always)]
 unsafe fn flip<V: Vector>(lanes: V, negative: V) -> V {
     // SAFETY: the machine supports the instructions of `V`.
-    unsafe { lanes.xor(negative.sign_mask().order(V::splat(V::Lane::SIGN)).1) }
+    unsafe { lanes.xor(negative.sign_mask().or(V::splat(V::Lane::SIGN))) }
 }
 
 /// Sorts one row, of which the first `n` lanes hold keys. Groups of lanes that are wider than `n` are not merged.
@@ -191,24 +253,6 @@ unsafe fn sort_row<V: Vector>(row: &mut V, n: usize) {
         if V::LANES >= 32 && n > 16 {
             merge::<V, 1, 32>(rows);
         }
-    }
-}
-
-/// Sorts at most one block of R rows.
-///
-/// # Safety
-/// As for [`sort`].
-#[inline(always)]
-pub(super) unsafe fn sort_block<V: Vector, const R: usize>(keys: *mut V::Lane, n: usize) {
-    // SAFETY: the caller guarantees it.
-    unsafe {
-        let mut rows = load::<V, R>(keys, n);
-        if R == 1 {
-            sort_row(&mut rows[0], n);
-        } else {
-            sort_rows(&mut rows);
-        }
-        store_zipped(rows, keys, n);
     }
 }
 

@@ -13,6 +13,7 @@ use crate::cpu::permute;
 use crate::cpu::prefetch::prefetch;
 use crate::cpu::tuning::COMPARE_STRINGS_UP_TO;
 use crate::cpu::vector::{self, Isa};
+use crate::key::Transform;
 
 /// The memory that a thread reuses from tie to tie.
 pub(super) struct State<P> {
@@ -146,14 +147,16 @@ impl<F> Sort<'_, F> {
         unordered.clear();
         unordered.reserve(items.len());
         let transform = self.transform();
+        // In place, so that the orderer needs no copy of them.
+        transform.encode_slice(words);
         // SAFETY: these are copies of the items, and there is room for all of them. Each goes back into the slice once,
         // and no code of the caller runs in between.
         unsafe {
             let unordered: *mut P = unordered.as_mut_ptr().cast();
             std::ptr::copy_nonoverlapping(items.as_ptr(), unordered, items.len());
-            orderer.order_keys(words, transform).put(words.len(), |to, from| {
+            orderer.order_keys(words, Transform::IDENTITY).put(words.len(), |to, from| {
                 items.as_mut_ptr().add(to).write(unordered.add(from).read());
-                follow.next(to, words[from]);
+                follow.next(to, transform.decode(words[from]));
             });
         }
         follow.end(items.len());

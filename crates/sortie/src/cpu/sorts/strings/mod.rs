@@ -39,7 +39,8 @@ use self::words::{Follow, Words};
 use crate::cpu::prefetch::ahead;
 use crate::cpu::scatter::{self, Pair, Pointers, Scattered, Source};
 use crate::cpu::tuning::{
-    ALPHABET_SAMPLE, COMPARE_STRINGS_UP_TO, DISTRIBUTE_STRINGS_FROM, FEW, MERGED_BY_THREADS, STRINGS_A_TASK,
+    ALPHABET_SAMPLE, COMPARE_STRINGS_UP_TO, DISTRIBUTE_STRINGS_BY_THREADS_FROM, DISTRIBUTE_STRINGS_FROM, FEW,
+    MERGED_BY_THREADS, STRINGS_A_TASK,
 };
 use crate::cpu::{Job, compare, split_at_ranges};
 use crate::key::Transform;
@@ -71,9 +72,10 @@ pub(crate) fn sort_few<S: Send + Sync>(
     strings: &mut [S],
     bytes: impl Fn(&S) -> &[u8] + Sync,
     descending: bool,
-) {
+) -> Report {
     Sort { strings: Own(bytes), descending, job: &JOB_OF_FEW }
         .sort_alone(strings, &mut [(); FEW][..strings.len()]);
+    report_of_few::<S>(strings.len())
 }
 
 /// Writes the sorting indices of strings that are too few for threads, phases or a choice. Stable.
@@ -82,10 +84,16 @@ pub(crate) fn argsort_few<S: Sync, I: Index>(
     bytes: impl Fn(&S) -> &[u8] + Sync,
     indices: &mut [I],
     descending: bool,
-) {
+) -> Report {
     indices.iter_mut().enumerate().for_each(|(i, index)| *index = I::from_usize(i));
     Sort { strings: Elsewhere { strings, bytes }, descending, job: &JOB_OF_FEW }
         .sort_alone(indices, &mut [(); FEW][..strings.len()]);
+    report_of_few::<I>(strings.len())
+}
+
+/// The report of a sort of `n` items, with the memory for which a limit must have room.
+fn report_of_few<P>(n: usize) -> Report {
+    Report { scratch_peak: scratch::<P>(n) as u64, ..Report::default() }
 }
 
 const JOB_OF_FEW: Job = Job { way: CpuWay::Distribute, stable: true, budget: Budget::of_threads(1) };
@@ -280,12 +288,18 @@ impl<F> Sort<'_, F> {
         let mut report = Report::default();
         self.job.budget.scratch(scratch::<P>(items.len()), SCRATCH_HINT, &mut report)?;
         let (refs, written) = (size_of_val(items), size_of_val(items) + size_of_val(lcps));
-        if items.len() < DISTRIBUTE_STRINGS_FROM {
+        if !self.are_distributed(items.len()) {
             report.phase_of_one("finish", refs, written, || self.sort_alone(items, lcps));
         } else {
             self.distribute_all(items, lcps, vec![Tie::new(0..items.len(), 0)], &mut report)?;
         }
         Ok(report)
+    }
+
+    /// Whether this many strings are distributed, and not sorted by one thread alone.
+    fn are_distributed(&self, n: usize) -> bool {
+        let is_shared = self.job.budget.threads > MERGED_BY_THREADS;
+        n >= if is_shared { DISTRIBUTE_STRINGS_BY_THREADS_FROM } else { DISTRIBUTE_STRINGS_FROM }
     }
 
     /// Sorts ties, each with all threads.
@@ -384,7 +398,7 @@ impl<F> Sort<'_, F> {
         F: Strings<P>,
     {
         let mut all = vec![Tie::new(0..items.len(), depth)];
-        if items.len() >= DISTRIBUTE_STRINGS_FROM {
+        if self.are_distributed(items.len()) {
             return self.distribute_all(items, lcps, all, &mut Report::default());
         }
         self.sort_ties(items, lcps, &mut all, &mut State::default());
