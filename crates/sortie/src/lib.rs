@@ -55,6 +55,7 @@
 //! | [`sort_segments`], numbers | as [`sort`] | segments | yes |
 //! | [`sort_segments`], other keys | none | segments | no |
 //! | [`argsort_segments`] | as [`Sorter::argsort_segments`] | memory, segments | numbers |
+//! | [`top_k`], [`arg_top_k`] | as [`Sorter::arg_top_k`] | memory | no |
 //!
 //! - Two runs are merged if a sort has one or two threads and the limit of a [`Sorter`] has room for the scratch. Keys alone are
 //!   merged only if that is predicted to be faster. Keys of 128 bits, tuples, options and byte arrays take at most `nK` if they

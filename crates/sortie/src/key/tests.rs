@@ -1,5 +1,8 @@
 //! Codes are bijections that agree with a plain definition of the order; prefixes never contradict it.
 
+use std::any::type_name;
+use std::collections::HashSet;
+
 use half::{bf16, f16};
 use proptest::prelude::*;
 
@@ -313,4 +316,29 @@ fn narrow_prefixes_of_strings_are_filled_with_zeros() {
     assert_eq!(first_eight(b"\x01\x02"), 0x0102_0000_0000_0000);
     assert_eq!(first_eight(b""), 0);
     assert_eq!(first_eight(b"\x01\x02\x03\x04\x05\x06\x07\x08\x09"), 0x0102_0304_0506_0708);
+}
+
+/// For every key of 16 bits and the codes around every point where the order of some key type breaks.
+#[test]
+fn a_filter_of_bits_finds_the_keys_up_to_a_code() {
+    fn check<K: TotalOrder<Bits = u16>>(order: Order) {
+        let transform = Transform::<u16>::comparing(K::FORM.code(), order);
+        let breaks = [0, transform.top, transform.rotate, transform.nans, u16::SIGN, u16::MAX];
+        let near =
+            breaks.into_iter().flat_map(|code| (0..5).map(move |i| code.wrapping_add(i).wrapping_sub(2)));
+        let codes: HashSet<u16> = (0..=u16::MAX).map(|bits| transform.encode(bits)).collect();
+        for code in near.chain((0..u16::MAX).step_by(1021)).filter(|code| codes.contains(code)) {
+            let up_to = transform.up_to(code);
+            for bits in 0..=u16::MAX {
+                let (found, expected) = (up_to.contains(bits), transform.encode(bits) <= code);
+                assert_eq!(found, expected, "{bits:#x} up to {code:#x}, {order:?}, {}", type_name::<K>());
+            }
+        }
+    }
+    for order in all_orders() {
+        check::<u16>(order);
+        check::<i16>(order);
+        check::<f16>(order);
+        check::<bf16>(order);
+    }
 }

@@ -134,11 +134,7 @@ fn read<L: Bits, S: Items<L>>(
     }
     let parts = parallel::map(threads, 0..threads, |part| {
         let mut candidates = Candidates::new(n, k, bound)?;
-        candidates.read(
-            items,
-            n / threads * part..if part + 1 < threads { n / threads * (part + 1) } else { n },
-            isa,
-        );
+        candidates.read(items, part * n / threads..(part + 1) * n / threads, isa);
         candidates.keep_first(items, isa);
         Ok(candidates)
     });
@@ -254,22 +250,29 @@ impl<K: TotalOrder> Items<u64> for Keys<'_, K> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
     use super::*;
     use crate::request::Budget;
 
-    /// Items whose sample has only the least code.
-    struct Misleading(Vec<u32>);
+    /// Items of which the sample sees only the least code.
+    struct Misleading {
+        codes: Vec<u32>,
+        /// Codes that the sample has yet to draw.
+        drawn: AtomicUsize,
+    }
 
     impl Items<u32> for Misleading {
         const HAS_WHOLE_CODES: bool = true;
         fn len(&self) -> usize {
-            self.0.len()
+            self.codes.len()
         }
-        fn code(&self, _: usize) -> u32 {
-            0
+        fn code(&self, index: usize) -> u32 {
+            let drawn = self.drawn.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+            if drawn.is_ok() { 0 } else { self.codes[index] }
         }
         fn filter(&self, block: Range<usize>, code: u32, positions: &mut [u16; BLOCK], isa: Isa) -> usize {
-            vector::filter(&self.0[block], &UpTo::code(code), positions, isa)
+            vector::filter(&self.codes[block], &UpTo::code(code), positions, isa)
         }
         fn compare(&self, _: usize, _: usize) -> Ordering {
             unreachable!("the codes are the whole order")
@@ -279,13 +282,14 @@ mod tests {
     #[test]
     fn a_sample_that_misleads_changes_nothing() {
         let n = 100_000;
-        let items = Misleading((1..=n as u32).rev().collect());
+        let codes: Vec<u32> = (1..=n as u32).rev().collect();
         for threads in [1, 3] {
             let job = Job { way: CpuWay::Select, stable: true, budget: Budget::of_threads(threads) };
             for k in [1, 100, 5000] {
-                assert_eq!(bound(&items, k, Isa::detect()), Bound::UpTo(0));
+                let items = Misleading { codes: codes.clone(), drawn: LEAST_SAMPLE.into() };
                 let (indices, _) = select::<u32, _>(&items, 4 * n, k, true, &job).unwrap();
                 assert!(indices.into_iter().eq((n - k..n).rev()), "{k}");
+                assert_eq!(items.drawn.into_inner(), 0, "the sample has another size");
             }
         }
     }
