@@ -1,4 +1,4 @@
-//! Sorts numbers whose type is known only at run time: they take a [`Dtype`] and bytes instead of a typed slice.
+//! Sorts and selects numbers whose type is known only at run time: a [`Dtype`] and bytes take the place of a typed slice.
 //!
 //! For programs that read arrays from files, and for bindings to other languages. Each function does the same as the method of
 //! [`Sorter`] or [`Gpu`](crate::gpu::Gpu) that it names, with the same order, stability, scratch, memory limits and errors. It
@@ -266,6 +266,62 @@ pub fn argsort_segments<I: Index>(
 ) -> Result<Report, Error> {
     with_bits!(dtype.width(), B => {
         sorter.argsort_segments_of_numbers(typed::<B>("keys", keys)?, dtype.code(), indices, segments)
+    })
+}
+
+/// [`Sorter::top_k`] of keys in host memory. `top` has room for `k` keys.
+///
+/// # Errors
+/// As [`Sorter::top_k`] and [`sort`].
+#[inline]
+pub fn top_k(sorter: &Sorter, dtype: Dtype, keys: &[u8], top: &mut [u8]) -> Result<Report, Error> {
+    with_bits!(dtype.width(), B => {
+        let (keys, top) = (typed::<B>("keys", keys)?, typed_mut::<B>("top", top)?);
+        sorter.top_k_of_numbers(keys, dtype.code(), top, true)
+    })
+}
+
+/// [`Sorter::top_k_unsorted`] of keys in host memory. `top` has room for `k` keys.
+///
+/// # Errors
+/// As [`Sorter::top_k`] and [`sort`].
+#[inline]
+pub fn top_k_unsorted(sorter: &Sorter, dtype: Dtype, keys: &[u8], top: &mut [u8]) -> Result<Report, Error> {
+    with_bits!(dtype.width(), B => {
+        let (keys, top) = (typed::<B>("keys", keys)?, typed_mut::<B>("top", top)?);
+        sorter.top_k_of_numbers(keys, dtype.code(), top, false)
+    })
+}
+
+/// [`Sorter::arg_top_k`] of keys in host memory.
+///
+/// # Errors
+/// As [`Sorter::arg_top_k`] and [`sort`].
+#[inline]
+pub fn arg_top_k<I: Index>(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &[u8],
+    indices: &mut [I],
+) -> Result<Report, Error> {
+    with_bits!(dtype.width(), B => {
+        sorter.arg_top_k_of_numbers(typed::<B>("keys", keys)?, dtype.code(), indices, true)
+    })
+}
+
+/// [`Sorter::arg_top_k_unsorted`] of keys in host memory.
+///
+/// # Errors
+/// As [`Sorter::arg_top_k`] and [`sort`].
+#[inline]
+pub fn arg_top_k_unsorted<I: Index>(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &[u8],
+    indices: &mut [I],
+) -> Result<Report, Error> {
+    with_bits!(dtype.width(), B => {
+        sorter.arg_top_k_of_numbers(typed::<B>("keys", keys)?, dtype.code(), indices, false)
     })
 }
 

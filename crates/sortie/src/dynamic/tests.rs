@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use bytemuck::{bytes_of_mut, cast_slice, cast_slice_mut};
 
 use half::{bf16, f16};
@@ -51,6 +53,19 @@ fn every_type_is_sorted_as_its_slice_is() {
             let mut indices = vec![0usize; keys.len()];
             argsort(&sorter(), dtype, bytes, &mut indices).unwrap();
             assert_eq!(indices, static_argsort(keys), "{dtype:?}");
+
+            let k = keys.len() / 4;
+            let mut first = vec![0usize; k];
+            arg_top_k(&sorter(), dtype, bytes, &mut first).unwrap();
+            assert_eq!(first, indices[..k], "{dtype:?}");
+            arg_top_k_unsorted(&sorter(), dtype, bytes, &mut first).unwrap();
+            assert_eq!(BTreeSet::from_iter(&first), BTreeSet::from_iter(&indices[..k]), "{dtype:?}");
+            let mut top = vec![0u128; unsorted.len() / 4];
+            top_k(&sorter(), dtype, bytes, cast_slice_mut(&mut top)).unwrap();
+            assert_eq!(top, sorted[..top.len()], "{dtype:?}");
+            top_k_unsorted(&sorter(), dtype, bytes, cast_slice_mut(&mut top)).unwrap();
+            sort(&sorter(), dtype, cast_slice_mut(&mut top)).unwrap();
+            assert_eq!(top, sorted[..top.len()], "{dtype:?}");
 
             let (mut moved, mut numbers) = (unsorted.clone(), Vec::from_iter(0..keys.len() as u64));
             sort_pairs(&sorter(), dtype, cast_slice_mut(&mut moved), 8, cast_slice_mut(&mut numbers)).unwrap();

@@ -149,6 +149,6 @@ impl Sorter {
     }
 }
 
-fn form<B>(code: Code) -> KeyForm {
+pub(super) fn form<B>(code: Code) -> KeyForm {
     KeyForm::Number { bytes: size_of::<B>(), float: code.is_float() }
 }

@@ -1,8 +1,11 @@
 //! How a [`Sorter`] selects the first `k` keys of its order.
 
+use super::numbers::form;
 use super::{Sorter, index_fits};
-use crate::cpu::sorts::CpuSorts;
+use crate::cpu::Job;
+use crate::key::{Code, Transform};
 use crate::request::{Beside, KeyForm, Operation};
+use crate::sorts::Sorts;
 use crate::{Error, Index, Key, Report, cpu, key};
 
 impl Sorter {
@@ -26,7 +29,7 @@ impl Sorter {
     /// # Errors
     /// As [`Sorter::arg_top_k`].
     pub fn top_k<K: Key + Clone>(&self, keys: &[K], top: &mut [K]) -> Result<Report, Error> {
-        self.write_top_k(keys, top, true)
+        write_keys(keys, top, |k| self.find_top_k(keys, k, true))
     }
 
     /// [`Sorter::top_k`] in any order.
@@ -34,7 +37,7 @@ impl Sorter {
     /// # Errors
     /// As [`Sorter::arg_top_k`].
     pub fn top_k_unsorted<K: Key + Clone>(&self, keys: &[K], top: &mut [K]) -> Result<Report, Error> {
-        self.write_top_k(keys, top, false)
+        write_keys(keys, top, |k| self.find_top_k(keys, k, false))
     }
 
     /// Writes the indices of the first `k` keys in order, where `k` is the length of `indices`: the first `k` of those that
@@ -64,7 +67,7 @@ impl Sorter {
     /// device, or the algorithm is not [`Algorithm::Auto`](crate::Algorithm::Auto); [`Error::Memory`] if the limit does not
     /// leave room for the scratch, or the system refuses it.
     pub fn arg_top_k<K: Key, I: Index>(&self, keys: &[K], indices: &mut [I]) -> Result<Report, Error> {
-        self.write_arg_top_k(keys, indices, true)
+        write_indices(keys.len(), indices, |k| self.find_top_k(keys, k, true))
     }
 
     /// [`Sorter::arg_top_k`] in any order of the indices.
@@ -76,54 +79,103 @@ impl Sorter {
         keys: &[K],
         indices: &mut [I],
     ) -> Result<Report, Error> {
-        self.write_arg_top_k(keys, indices, false)
+        write_indices(keys.len(), indices, |k| self.find_top_k(keys, k, false))
     }
 
-    fn write_top_k<K: Key + Clone>(&self, keys: &[K], top: &mut [K], sorted: bool) -> Result<Report, Error> {
-        let (indices, report) = self.find_top_k(keys, top.len(), sorted)?;
-        for (slot, index) in top.iter_mut().zip(indices) {
-            slot.clone_from(&keys[index]);
-        }
-        Ok(report)
-    }
-
-    fn write_arg_top_k<K: Key, I: Index>(
+    /// [`Sorter::top_k`], or in any order, of numbers.
+    pub(crate) fn top_k_of_numbers<B: Sorts>(
         &self,
-        keys: &[K],
+        keys: &[B],
+        code: Code,
+        top: &mut [B],
+        sorted: bool,
+    ) -> Result<Report, Error> {
+        write_keys(keys, top, |k| self.find_top_k_of_numbers(keys, code, k, sorted))
+    }
+
+    /// [`Sorter::arg_top_k`], or in any order, of numbers.
+    pub(crate) fn arg_top_k_of_numbers<B: Sorts, I: Index>(
+        &self,
+        keys: &[B],
+        code: Code,
         indices: &mut [I],
         sorted: bool,
     ) -> Result<Report, Error> {
-        index_fits::<I>(keys.len())?;
-        let (found, report) = self.find_top_k(keys, indices.len(), sorted)?;
-        for (slot, index) in indices.iter_mut().zip(found) {
-            *slot = I::from_usize(index);
-        }
-        Ok(report)
+        write_indices(keys.len(), indices, |k| self.find_top_k_of_numbers(keys, code, k, sorted))
     }
 
     /// The indices of the first `k` keys.
     fn find_top_k<K: Key>(&self, keys: &[K], k: usize, sorted: bool) -> Result<(Vec<usize>, Report), Error> {
-        let n = keys.len();
+        if const { K::FORM.is_number() } {
+            return self.find_top_k_of_numbers(key::as_bits(keys), K::FORM.code(), k, sorted);
+        }
+        let order = self.choices.order;
+        self.select(KeyForm::of::<K>(), keys.len(), k, sorted, |job| {
+            cpu::top::of_keys(keys, order, k, sorted, job)
+        })
+    }
+
+    fn find_top_k_of_numbers<B: Sorts>(
+        &self,
+        keys: &[B],
+        code: Code,
+        k: usize,
+        sorted: bool,
+    ) -> Result<(Vec<usize>, Report), Error> {
+        let transform = Transform::comparing(code, self.choices.order);
+        self.select(form::<B>(code), keys.len(), k, sorted, |job| {
+            B::arg_top_k(keys, transform, k, sorted, job)
+        })
+    }
+
+    /// The indices that `find` returns: those of the first `k` of `n` keys.
+    fn select(
+        &self,
+        form: KeyForm,
+        n: usize,
+        k: usize,
+        sorted: bool,
+        find: impl FnOnce(&Job) -> Result<(Vec<usize>, Report), Error> + Send,
+    ) -> Result<(Vec<usize>, Report), Error> {
         if k > n {
             return Err(Error::Unsupported(format!(
                 "there are {n} keys, so the first {k} cannot be selected; ask for at most {n}"
             )));
         }
-        let operation = Operation::TopK { k, sorted };
-        let request = self.request(operation, KeyForm::of::<K>(), Beside::Indices { stable: true }, n);
-        let order = self.choices.order;
+        let request = self.request(Operation::TopK { k, sorted }, form, Beside::Indices { stable: true }, n);
         let mut indices = Vec::new();
         let report = self.run_on_cpu(request, |job| {
-            let found = if const { K::FORM.is_number() } {
-                let transform = key::Transform::comparing(K::FORM.code(), order);
-                K::Bits::arg_top_k(key::as_bits(keys), transform, k, sorted, job)
-            } else {
-                cpu::top::of_keys(keys, order, k, sorted, job)
-            };
-            let (found, report) = found?;
+            let (found, report) = find(job)?;
             indices = found;
             Ok(report)
         })?;
         Ok((indices, report))
     }
+}
+
+/// Fills `top` with the keys whose indices `find` returns for its length.
+fn write_keys<K: Clone>(
+    keys: &[K],
+    top: &mut [K],
+    find: impl FnOnce(usize) -> Result<(Vec<usize>, Report), Error>,
+) -> Result<Report, Error> {
+    let (found, report) = find(top.len())?;
+    for (slot, index) in top.iter_mut().zip(found) {
+        slot.clone_from(&keys[index]);
+    }
+    Ok(report)
+}
+
+/// Fills `indices` with those that `find` returns for its length, of `n` keys.
+fn write_indices<I: Index>(
+    n: usize,
+    indices: &mut [I],
+    find: impl FnOnce(usize) -> Result<(Vec<usize>, Report), Error>,
+) -> Result<Report, Error> {
+    index_fits::<I>(n)?;
+    let (found, report) = find(indices.len())?;
+    for (slot, index) in indices.iter_mut().zip(found) {
+        *slot = I::from_usize(index);
+    }
+    Ok(report)
 }
