@@ -6,6 +6,7 @@ The guide is docs/python.md in the repository, https://github.com/sortie-sort/so
 from ._sortie import (
     Phase,
     Report,
+    arg_top_k,
     argsort,
     argsort_segments,
     devices,
@@ -21,11 +22,13 @@ from ._sortie import (
     sort_pairs,
     sort_pairs_inplace,
     sort_segments,
+    top_k,
 )
 
 __all__ = [
     "Phase",
     "Report",
+    "arg_top_k",
     "argsort",
     "argsort_segments",
     "devices",
@@ -41,4 +44,5 @@ __all__ = [
     "sort_pairs",
     "sort_pairs_inplace",
     "sort_segments",
+    "top_k",
 ]

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 __all__ = [
     "Phase",
     "Report",
+    "arg_top_k",
     "argsort",
     "argsort_segments",
     "devices",
@@ -23,6 +24,7 @@ __all__ = [
     "sort_pairs",
     "sort_pairs_inplace",
     "sort_segments",
+    "top_k",
 ]
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -125,6 +127,64 @@ def argsort(
     threads: int | None = None,
     memory_limit: int | None = None,
     engine: str = "auto",
+) -> Any: ...
+@overload
+def top_k(
+    a: NDArray[_Scalar],
+    k: int,
+    *,
+    axis: SupportsIndex | None = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    nans: _Nans = "last",
+    nulls: _Nans = "last",
+    order: str | Sequence[str] = "numpy",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+) -> NDArray[_Scalar]: ...
+@overload
+def top_k(
+    a: Any,
+    k: int,
+    *,
+    axis: SupportsIndex | None = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    nans: _Nans = "last",
+    nulls: _Nans = "last",
+    order: str | Sequence[str] = "numpy",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+) -> Any: ...
+@overload
+def arg_top_k(
+    a: ArrayLike,
+    k: int,
+    *,
+    axis: SupportsIndex | None = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    nans: _Nans = "last",
+    nulls: _Nans = "last",
+    order: str | Sequence[str] = "numpy",
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+) -> NDArray[Any]: ...
+@overload
+def arg_top_k(
+    a: Any,
+    k: int,
+    *,
+    axis: SupportsIndex | None = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    nans: _Nans = "last",
+    nulls: _Nans = "last",
+    order: str | Sequence[str] = "numpy",
+    dtype: DTypeLike | None = None,
+    threads: int | None = None,
+    memory_limit: int | None = None,
 ) -> Any: ...
 def sort_pairs(
     keys: Any,

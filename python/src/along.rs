@@ -62,20 +62,33 @@ pub fn argsort<I: Written>(
     indices: &Array<'_>,
     held: usize,
 ) -> PyResult<()> {
+    arg_top_k::<I>(array, axis, options, fields, true, indices, held)
+}
+
+/// The first of these indices, as many as `indices` has along the axis: `sorted`, or in any order.
+pub fn arg_top_k<I: Written>(
+    array: &Array<'_>,
+    axis: usize,
+    options: &Options,
+    fields: Option<&[String]>,
+    sorted: bool,
+    indices: &Array<'_>,
+    held: usize,
+) -> PyResult<()> {
     let (py, dtype) = (array.py(), array.dtype());
     let whole = kind::leaf(&dtype)?;
     let (lanes, results) = (array::lanes(array, axis), array::lanes(indices, axis));
     let (n, bytes) = (lanes.elements(), lanes.elements() * lanes.width);
     if let (None, Some(numbers)) = (fields, Numbers::of(whole.kind, options)) {
-        if n == 0 {
+        if results.elements() == 0 {
             return Ok(());
         }
         return run(py, options, n, bytes, || {
-            Ok(((), argsort_numbers::<I>(&numbers, &lanes, &whole, options, &results, held)?))
+            Ok(((), argsort_numbers::<I>(&numbers, &lanes, &whole, options, sorted, &results, held)?))
         });
     }
     let leaves = kind::leaves(&dtype, fields)?;
-    if n == 0 {
+    if results.elements() == 0 {
         return Ok(());
     }
     let strings = strings_of(array, &whole, &lanes, options)?;
@@ -123,31 +136,35 @@ fn argsort_numbers<I: Written>(
     lanes: &Lanes,
     leaf: &Leaf,
     options: &Options,
+    sorted: bool,
     results: &Lanes,
     held: usize,
 ) -> Result<Report, Failure> {
+    let (len, k) = (lanes.len, results.len);
+    let argsort = |keys: &[u8], indices: &mut [I], held| match k == len {
+        true => numbers.argsort(keys, segments(indices.len() / len, len), indices, held),
+        false => numbers.arg_top_k(keys, len, sorted, indices, k, held),
+    };
     let rows = lanes.rows(numbers.align()).filter(|_| !leaf.swapped);
     if let (Some(rows), Some(written)) = (rows, results.rows(align_of::<I>())) {
         // SAFETY: all elements of both arrays lie in a row from there. The result is new, and nobody writes to the keys during
         // the call, as the caller promises.
         let (keys, indices) = unsafe {
-            let n = lanes.elements();
-            let keys = std::slice::from_raw_parts(rows, n * lanes.width);
-            (keys, std::slice::from_raw_parts_mut(written.cast::<I>(), n))
+            let keys = std::slice::from_raw_parts(rows, lanes.elements() * lanes.width);
+            (keys, std::slice::from_raw_parts_mut(written.cast::<I>(), results.elements()))
         };
-        return numbers.argsort(keys, segments(lanes.count, lanes.len), indices, held);
+        return argsort(keys, indices, held);
     }
     let (mut report, mut buffer) = (Report::default(), Buffer::default());
     for block in lanes.blocks() {
-        let elements = block.len() * lanes.len;
-        options.left(held + elements * (lanes.width + size_of::<I>()))?;
+        let found = block.len() * k;
+        options.left(held + block.len() * len * lanes.width + found * size_of::<I>())?;
         // SAFETY: nobody writes to the array during the call, as the caller promises.
         let held = held + unsafe { lanes.copy_to(block.clone(), &mut buffer)? };
         leaf.swap(buffer.bytes_mut());
-        let mut indices = zeroed::<I>(elements)?;
+        let mut indices = zeroed::<I>(found)?;
         let held = held + size_of_val(&indices[..]);
-        let segments = segments(block.len(), lanes.len);
-        report.absorb(numbers.argsort(buffer.bytes(), segments, &mut indices, held)?);
+        report.absorb(argsort(buffer.bytes(), &mut indices, held)?);
         // SAFETY: the result is new, so nobody else knows it.
         unsafe { results.scatter(block, bytemuck::cast_slice(&indices)) };
     }
@@ -189,15 +206,15 @@ fn argsort_items<I: Written>(
 ) -> Result<Report, Failure> {
     let (mut report, mut copy) = (Report::default(), Buffer::default());
     for block in blocks(lanes, strings.is_some()) {
-        let elements = block.len() * lanes.len;
-        options.left(held + elements * (lanes.width + size_of::<I>()))?;
+        let found = block.len() * results.len;
+        options.left(held + block.len() * lanes.len * lanes.width + found * size_of::<I>())?;
         // SAFETY: nobody writes to the array during the call, as the caller promises.
         let (items, copied) = unsafe { lanes.items(block.clone(), &mut copy)? };
-        let mut indices = zeroed::<I>(elements)?;
+        let mut indices = zeroed::<I>(found)?;
         let held = held + copied + size_of_val(&indices[..]);
         let (order, did) = order(items, lanes, block.len(), leaves, strings.take(), options, held)?;
         report.absorb(did);
-        columns::from_start(order.values(), lanes.len, &mut indices);
+        columns::from_start(order.values(), lanes.len, results.len, &mut indices);
         // SAFETY: the result is new, so nobody else knows it.
         unsafe { results.scatter(block, bytemuck::cast_slice(&indices)) };
     }

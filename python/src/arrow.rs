@@ -205,15 +205,20 @@ fn coded(
 pub fn sorted(data: &Imported, options: &Options) -> Result<(ArrayRef, Report), Failure> {
     let values = &data.values;
     if data.categories.is_some() || has_coded_parts(values.data_type(), options) {
-        let mut columns = Columns::default();
-        push(data.keys().clone(), options, data.held, &mut columns)?;
-        let (indices, report) = columns::indices(&columns, values.len(), options, 0)?;
-        return Ok((take(values, &indices, None)?, report));
+        return first(data, values.len(), options);
     }
     let Options { descending, nulls_first, .. } = *options;
     let direction = Some(SortOptions { descending, nulls_first });
     let sorter = ArrowSorter::new(options.builder(0)?)?.holding(data.held);
     Ok(sorter.sort(values, direction)?)
+}
+
+/// The first `k` elements of a sorted array.
+pub fn first(data: &Imported, k: usize, options: &Options) -> Result<(ArrayRef, Report), Failure> {
+    let (values, mut columns) = (&data.values, Columns::default());
+    push(data.keys().clone(), options, data.held, &mut columns)?;
+    let (indices, report) = columns::indices(&columns, values.len(), options, 0)?;
+    Ok((take(values, &indices.slice(0, k), None)?, report))
 }
 
 /// The array for the caller: of the library that its argument came from, if that is pyarrow. It is in several chunks if offsets of

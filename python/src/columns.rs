@@ -154,9 +154,9 @@ pub fn indices(
     Ok((indices, report))
 }
 
-/// Writes indices of lanes of `len` elements, each counted from the start of its lane.
-pub fn from_start<I: From<u32>>(order: &[u32], len: usize, indices: &mut [I]) {
-    for (lane, (from, to)) in order.chunks(len).zip(indices.chunks_mut(len)).enumerate() {
+/// Writes the first `k` indices of each lane of `len` elements, counted from the start of the lane.
+pub fn from_start<I: From<u32>>(order: &[u32], len: usize, k: usize, indices: &mut [I]) {
+    for (lane, (from, to)) in order.chunks(len).zip(indices.chunks_mut(k)).enumerate() {
         let start = (lane * len) as u32;
         from.iter().zip(to).for_each(|(&index, to)| *to = I::from(index - start));
     }

@@ -118,17 +118,19 @@ pub fn lazy() -> PyErr {
     PyTypeError::new_err("Sortie does not sort a LazyFrame; sort the result of its collect()")
 }
 
-/// The elements of a series, index or extension array, or the rows of a table, of pandas or polars, in the order of the indices:
-/// new ones, of all. A series or table that is in order already shares its memory with the result.
+/// The elements of a series, index or extension array, or the rows of a table, of pandas or polars, that distinct new indices name.
+/// A series or table that is in order already shares its memory with the result.
 pub fn picked<'py>(object: &Bound<'py, PyAny>, indices: &Array<'py>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     match library(object)?.as_str() {
-        "pandas" if has(object, intern!(py, "iloc"))? && in_order(indices) && copies_on_write(py)? => {
+        "pandas"
+            if has(object, intern!(py, "iloc"))? && in_order(object, indices)? && copies_on_write(py)? =>
+        {
             let shallow = [("deep", false)].into_py_dict(py)?;
             object.call_method(intern!(py, "copy"), (), Some(&shallow))
         }
         "pandas" => object.call_method1(intern!(py, "take"), (indices,)),
-        "polars" if in_order(indices) => object.call_method0(intern!(py, "clone")),
+        "polars" if in_order(object, indices)? => object.call_method0(intern!(py, "clone")),
         "polars" => {
             // What polars itself would make of them, without its questions.
             let rows = py.import(intern!(py, "polars"))?.call_method1(intern!(py, "Series"), (indices,))?;
@@ -138,14 +140,15 @@ pub fn picked<'py>(object: &Bound<'py, PyAny>, indices: &Array<'py>) -> PyResult
     }
 }
 
-/// Whether new indices of all rows leave each where it is.
-fn in_order(indices: &Array<'_>) -> bool {
+/// Whether distinct new indices name all rows, and leave each where it is.
+fn in_order(object: &Bound<'_, PyAny>, indices: &Array<'_>) -> PyResult<bool> {
     // SAFETY: the indices are new, so nobody else knows them.
     let bytes: &[u8] = unsafe { array::bytes(indices) };
-    match indices.dtype().itemsize() {
+    let ascend = match indices.dtype().itemsize() {
         4 => bytemuck::cast_slice::<u8, u32>(bytes).is_sorted(),
         _ => bytemuck::cast_slice::<u8, u64>(bytes).is_sorted(),
-    }
+    };
+    Ok(ascend && indices.len() == object.len()?)
 }
 
 /// Whether this pandas copies shared data before it changes them, as all do from 3 on.

@@ -98,11 +98,11 @@ pub fn lexsort<'py>(
     run(py, &options, n, columns.bytes(), || {
         let mut copy = Buffer::new(n * results.width)?;
         let (order, report) = columns::indices(&columns, n, &options, copy.bytes().len())?;
-        let bytes = copy.bytes_mut();
+        let (len, bytes) = (shape[axis], copy.bytes_mut());
         if narrow {
-            columns::from_start(order.values(), shape[axis], bytemuck::cast_slice_mut::<u8, u32>(bytes));
+            columns::from_start(order.values(), len, len, bytemuck::cast_slice_mut::<u8, u32>(bytes));
         } else {
-            columns::from_start(order.values(), shape[axis], bytemuck::cast_slice_mut::<u8, u64>(bytes));
+            columns::from_start(order.values(), len, len, bytemuck::cast_slice_mut::<u8, u64>(bytes));
         }
         // SAFETY: the result is new, so nobody else knows it.
         unsafe { results.scatter(0..lanes, bytes) };

@@ -36,6 +36,7 @@ mod strings;
 mod table;
 mod tensor;
 mod text_file;
+mod top;
 mod watch;
 mod writable;
 
@@ -59,4 +60,6 @@ mod _sortie {
     use crate::sort::{argsort, sort, sort_inplace};
     #[pymodule_export]
     use crate::table::sort_by;
+    #[pymodule_export]
+    use crate::top::{arg_top_k, top_k};
 }

@@ -232,10 +232,7 @@ impl<'a> Numbers<'a> {
     ) -> Result<Report, Failure> {
         let mut copy = Buffer::default();
         let (keys, held) = if self.changes(keys) || self.has_ties(keys) {
-            self.options.left(held + keys.len())?;
-            copy = Buffer::new(keys.len())?;
-            copy.bytes_mut().copy_from_slice(keys);
-            self.prepare(copy.bytes_mut());
+            copy = self.prepared(keys, held)?;
             (copy.bytes(), held + keys.len())
         } else {
             (keys, held)
@@ -247,6 +244,73 @@ impl<'a> Numbers<'a> {
         };
         drop(copy);
         Ok(holding(report, held))
+    }
+
+    /// Writes the indices of the first `k` keys of each lane of `len` keys: sorted, or in any order. Of equal keys, those with
+    /// smaller indices are first.
+    pub fn arg_top_k<I: Index>(
+        &self,
+        keys: &[u8],
+        len: usize,
+        sorted: bool,
+        indices: &mut [I],
+        k: usize,
+        held: usize,
+    ) -> Result<Report, Failure> {
+        // The library finds all NaNs equal, as NumPy does.
+        let nans = match (self.ties, self.options.nans_first) {
+            (None, _) => self.order.nans,
+            (Some(_), false) => Nans::EqualLast,
+            (Some(_), true) => Nans::EqualFirst,
+        };
+        let sorter = self.sorter(held)?.with_order(Order { nans, ..self.order });
+        let lane = |(keys, indices): (&[u8], &mut [I])| self.select(&sorter, keys, sorted, indices, held);
+        let merged = |mut all: Report, report: Report| {
+            all.absorb(report);
+            Ok(all)
+        };
+        let bytes = len * self.dtype.width();
+        // Each lane of several at a time has scratch of its own, so a limit is for one.
+        if buffer::in_pool() && self.options.memory_limit.is_none() {
+            let lanes = keys.par_chunks(bytes).zip(indices.par_chunks_mut(k));
+            let mut report = lanes.map(lane).try_reduce(Report::default, merged)?;
+            report.scratch_peak *= rayon::current_num_threads().min(keys.len() / bytes) as u64;
+            return Ok(holding(report, held));
+        }
+        let mut lanes = keys.chunks(bytes).zip(indices.chunks_mut(k)).map(lane);
+        let report = lanes.try_fold(Report::default(), |all, report| merged(all, report?))?;
+        Ok(holding(report, held))
+    }
+
+    /// The indices of the first keys of one lane.
+    fn select<I: Index>(
+        &self,
+        sorter: &Sorter,
+        keys: &[u8],
+        sorted: bool,
+        indices: &mut [I],
+        held: usize,
+    ) -> Result<Report, Failure> {
+        let select = if sorted { dynamic::arg_top_k::<I> } else { dynamic::arg_top_k_unsorted::<I> };
+        if !self.changes(keys) {
+            let report = select(sorter, self.dtype, keys, indices)?;
+            // Other keys are in the same order among those that are tied.
+            if !self.has_zeros(keys, indices) || !self.has_ties(keys) {
+                return Ok(report);
+            }
+        }
+        let copy = self.prepared(keys, held)?;
+        let report = select(&sorter.holding(keys.len() as u64)?, self.dtype, copy.bytes(), indices)?;
+        Ok(holding(report, keys.len()))
+    }
+
+    /// Whether one of the keys that the indices name is a zero of a type that has two.
+    fn has_zeros(&self, keys: &[u8], indices: &[impl Index]) -> bool {
+        self.ties.is_some()
+            && with_bits!(self.dtype, B => {
+                let keys: &[B] = bytemuck::cast_slice(keys);
+                indices.iter().any(|index| keys[index.to_usize()].magnitude() == B::ZERO)
+            })
     }
 
     /// Numbers of 64 bits, whose order as integers is that of the keys. Equal keys have equal numbers. Those of narrower keys
@@ -331,6 +395,15 @@ impl<'a> Numbers<'a> {
             Change::RotateNat => bytemuck::cast_slice::<u8, i64>(keys).contains(&i64::MIN),
             Change::FlipNegative => true,
         }
+    }
+
+    /// A prepared copy of keys, for a call that already holds `held` bytes.
+    fn prepared(&self, keys: &[u8], held: usize) -> Result<Buffer, Failure> {
+        self.options.left(held + keys.len())?;
+        let mut copy = Buffer::new(keys.len())?;
+        copy.bytes_mut().copy_from_slice(keys);
+        self.prepare(copy.bytes_mut());
+        Ok(copy)
     }
 
     /// Changes keys so that the order of their bits is the one asked for, and equal keys have equal bits.

@@ -241,24 +241,61 @@ pub fn argsort<'py>(
         no_fields(fields.as_deref())?;
         return gpu::argsort(array, axis, &options, &indices.dtype.str()?.to_string());
     }
-    let array = match input.keys()? {
-        Keys::Array(array) => array,
-        keys => {
-            one_axis(axis)?;
-            no_fields(fields.as_deref())?;
-            return Ok(indices.written(a.py(), &sorted_indices(a.py(), &keys, &options)?)?.into_any());
-        }
-    };
-    let array = if axis.is_none() { array::flattened(&array)? } else { array };
-    let axis = axis_of(&array, axis.unwrap_or(-1))?;
-    indices.fit(array.shape()[axis])?;
-    let result = array::empty(indices.dtype.clone(), array.shape())?;
-    if indices.narrow {
-        along::argsort::<u32>(&array, axis, &options, fields.as_deref(), &result, 0)?;
-    } else {
-        along::argsort::<u64>(&array, axis, &options, fields.as_deref(), &result, 0)?;
-    }
+    let result = indices_of(a.py(), &input.keys()?, axis, None, &options, fields.as_deref(), &indices)?;
     tensor::returned(a, result)
+}
+
+/// Which of the indices are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Top {
+    /// How many.
+    pub k: usize,
+    /// Whether in order, or in any.
+    pub sorted: bool,
+}
+
+/// The indices that sort keys along an axis: all, or the first.
+pub fn indices_of<'py>(
+    py: Python<'py>,
+    keys: &Keys<'py>,
+    axis: Option<isize>,
+    top: Option<Top>,
+    options: &Options,
+    fields: Option<&[String]>,
+    indices: &Indices<'py>,
+) -> PyResult<Array<'py>> {
+    let Keys::Array(array) = keys else {
+        one_axis(axis)?;
+        no_fields(fields)?;
+        let n = keys.len();
+        indices.fit(n)?;
+        let k = count(top, n)?;
+        return indices.written(py, &sorted_indices(py, keys, options)?.slice(0, k));
+    };
+    let array = if axis.is_none() { &array::flattened(array)? } else { array };
+    let axis = axis_of(array, axis.unwrap_or(-1))?;
+    let mut shape = array.shape().to_vec();
+    indices.fit(shape[axis])?;
+    shape[axis] = count(top, shape[axis])?;
+    let result = array::empty(indices.dtype.clone(), &shape)?;
+    let sorted = top.is_none_or(|top| top.sorted);
+    if indices.narrow {
+        along::arg_top_k::<u32>(array, axis, options, fields, sorted, &result, 0)?;
+    } else {
+        along::arg_top_k::<u64>(array, axis, options, fields, sorted, &result, 0)?;
+    }
+    Ok(result)
+}
+
+/// How many of `n` elements are wanted.
+pub fn count(top: Option<Top>, n: usize) -> PyResult<usize> {
+    match top {
+        None => Ok(n),
+        Some(Top { k, .. }) if k <= n => Ok(k),
+        Some(Top { k, .. }) => {
+            Err(PyValueError::new_err(format!("k is {k}, but there are {n} elements; give at most {n}")))
+        }
+    }
 }
 
 /// The indices that sort keys of one dimension.
@@ -280,7 +317,9 @@ pub fn sort_other<'py>(
     match input {
         Input::Array(_) | Input::Gpu(_) => unreachable!("these are sorted elsewhere"),
         Input::Series(series) => {
-            let indices = argsort_series(&series, options)?;
+            let keys = Input::of(&series)?.keys()?;
+            let indices = Indices::of_library(&series)?;
+            let indices = indices_of(series.py(), &keys, Some(-1), None, options, None, &indices)?;
             flagged(&picked(&series, &indices)?, options.descending)
         }
         Input::Arrow(data) => {
@@ -293,27 +332,16 @@ pub fn sort_other<'py>(
     }
 }
 
-fn argsort_series<'py>(series: &Bound<'py, PyAny>, options: &Options) -> PyResult<Array<'py>> {
-    let py = series.py();
-    let indices = Indices::of_library(series)?;
-    match Input::of(series)?.keys()? {
-        Keys::Array(array) => {
-            let result = array::empty(indices.dtype, array.shape())?;
-            along::argsort::<u64>(&array, axis_of(&array, -1)?, options, None, &result, 0)?;
-            Ok(result)
-        }
-        keys => indices.written(py, &sorted_indices(py, &keys, options)?),
-    }
-}
-
-fn one_axis(axis: Option<isize>) -> PyResult<()> {
+/// Arrow data has one axis.
+pub fn one_axis(axis: Option<isize>) -> PyResult<()> {
     match axis {
         None | Some(-1 | 0) => Ok(()),
         Some(other) => Err(PyValueError::new_err(format!("Arrow data has one axis, not axis {other}"))),
     }
 }
 
-fn no_fields(fields: Option<&[String]>) -> PyResult<()> {
+/// Only NumPy arrays have fields.
+pub fn no_fields(fields: Option<&[String]>) -> PyResult<()> {
     match fields {
         None => Ok(()),
         Some(_) => Err(PyValueError::new_err(

@@ -103,6 +103,8 @@ def test_torch_refuses_what_it_must(torch):
         (lambda: sortie.sort(b.to(torch.complex64)), TypeError),
         (lambda: sortie.sort_pairs(b, torch.rand(9, device="cuda")), ValueError),
         (lambda: sortie.sort_pairs(b, np.zeros(10)), TypeError),
+        (lambda: sortie.top_k(b, 3), TypeError),
+        (lambda: sortie.arg_top_k(b, 3), TypeError),
     ]:
         with pytest.raises(error):
             call()

@@ -167,6 +167,22 @@ def test_gradients():
     assert data.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("name", ["uint8", "int64", "float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("largest", [False, True])
+def test_top_k_is_that_of_torch(name, largest):
+    dtype = getattr(torch, name)
+    for shape, axis, k in [((70_000,), 0, 100), ((30, 500), 1, 20), ((300, 40), 0, 300), ((0,), 0, 0)]:
+        a = torch.randint(0, 200, shape).to(dtype)
+        found, indices = (call(a, k, axis=axis, largest=largest) for call in (sortie.top_k, sortie.arg_top_k))
+        assert found.dtype == dtype and torch.equal(found, torch.topk(a, k, axis, largest).values)
+        stable = torch.sort(a, dim=axis, descending=largest, stable=True).indices
+        assert torch.equal(indices, stable.narrow(axis, 0, k))
+    if dtype.is_floating_point:
+        a = torch.tensor([1.0, float("nan"), 2.0], dtype=dtype)
+        assert sortie.arg_top_k(a, 1, largest=largest).tolist() == [2 if largest else 0]
+        assert sortie.arg_top_k(a, 1, largest=True, nans="first").tolist() == torch.topk(a, 1).indices.tolist()
+
+
 def test_tensors_of_other_classes():
     class Mine(torch.Tensor):
         pass
