@@ -24,6 +24,9 @@ const SHARED: usize = 1 << 16;
 /// Keys that are compared before the first that is out of order ends the search.
 const COMPARED: usize = 1 << 12;
 
+/// Lanes of fewer keys are sorted sooner than a selection in each is set up.
+const SELECTED_FROM: usize = 1 << 8;
+
 /// Numbers of one type, with the order in which they come.
 pub struct Numbers<'a> {
     options: &'a Options,
@@ -248,7 +251,7 @@ impl<'a> Numbers<'a> {
 
     /// Writes the indices of the first `k` keys of each lane of `len` keys: sorted, or in any order. Of equal keys, those with
     /// smaller indices are first.
-    pub fn arg_top_k<I: Index>(
+    pub fn arg_top_k<I: Index + Zeroable>(
         &self,
         keys: &[u8],
         len: usize,
@@ -257,6 +260,17 @@ impl<'a> Numbers<'a> {
         k: usize,
         held: usize,
     ) -> Result<Report, Failure> {
+        let bytes = len * self.dtype.width();
+        let lanes = keys.len() / bytes;
+        if len < SELECTED_FROM && lanes > 1 {
+            let held = held + lanes * len * size_of::<I>();
+            self.options.left(held)?;
+            let mut order = zeroed::<I>(lanes * len)?;
+            let report = self.argsort(keys, Some(Segments::Length(len)), &mut order, held)?;
+            let first = order.chunks(len).zip(indices.chunks_mut(k));
+            first.for_each(|(order, indices)| indices.copy_from_slice(&order[..k]));
+            return Ok(report);
+        }
         // The library finds all NaNs equal, as NumPy does.
         let nans = match (self.ties, self.options.nans_first) {
             (None, _) => self.order.nans,
@@ -269,16 +283,15 @@ impl<'a> Numbers<'a> {
             all.absorb(report);
             Ok(all)
         };
-        let bytes = len * self.dtype.width();
         // Each lane of several at a time has scratch of its own, so a limit is for one.
         if buffer::in_pool() && self.options.memory_limit.is_none() {
-            let lanes = keys.par_chunks(bytes).zip(indices.par_chunks_mut(k));
-            let mut report = lanes.map(lane).try_reduce(Report::default, merged)?;
-            report.scratch_peak *= rayon::current_num_threads().min(keys.len() / bytes) as u64;
+            let each = keys.par_chunks(bytes).zip(indices.par_chunks_mut(k));
+            let mut report = each.map(lane).try_reduce(Report::default, merged)?;
+            report.scratch_peak *= rayon::current_num_threads().min(lanes) as u64;
             return Ok(holding(report, held));
         }
-        let mut lanes = keys.chunks(bytes).zip(indices.chunks_mut(k)).map(lane);
-        let report = lanes.try_fold(Report::default(), |all, report| merged(all, report?))?;
+        let mut each = keys.chunks(bytes).zip(indices.chunks_mut(k)).map(lane);
+        let report = each.try_fold(Report::default(), |all, report| merged(all, report?))?;
         Ok(holding(report, held))
     }
 

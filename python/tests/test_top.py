@@ -77,7 +77,7 @@ def test_large_arrays(dtype, threads):
             assert np.array_equal(np.sort(found), np.sort(expected[:k]))
 
 
-@pytest.mark.parametrize("shape, axis, k", [((3, 200_000), 1, 50), ((2000, 300), 0, 7), ((40, 60, 70), 1, 59), ((9, 70_000), -1, 0)])
+@pytest.mark.parametrize("shape, axis, k", [((3, 200_000), 1, 50), ((2000, 300), 0, 7), ((40, 300, 70), 1, 59), ((5000, 40), 1, 3), ((9, 70_000), -1, 0)])
 @pytest.mark.parametrize("dtype", ["f4", ">i8", "U3"])
 def test_many_lanes(shape, axis, k, dtype):
     a = np.random.default_rng(4).integers(-500, 500, shape).astype(dtype)
