@@ -2,7 +2,8 @@
 
 use super::{Sorter, index_fits};
 use crate::cpu::sorts::CpuSorts;
-use crate::request::{Beside, KeyForm, Operation};
+use crate::key::Bits;
+use crate::request::{Beside, KeyForm, Operation, Request};
 use crate::{Error, Index, Key, Report, cpu, key};
 
 impl Sorter {
@@ -10,8 +11,11 @@ impl Sorter {
     /// stay as they are.
     ///
     /// The order is that of the sorter: ascending, the smallest keys come first. For the largest, build it with
-    /// `.descending(true)`. The keys are those that [`Sorter::arg_top_k`] finds, with the same time, scratch and 8 bytes for
-    /// each key of the result.
+    /// `.descending(true)`. Takes the time of [`Sorter::arg_top_k`] or less.
+    ///
+    /// Scratch: for numbers of up to 64 bits, unless equal NaNs may differ, one code for each of 2k + 4096 candidates, or for all
+    /// keys if they are fewer; twice that a thread if threads read the keys together; then that of [`Sorter::sort`] for the
+    /// result. For other keys that of [`Sorter::arg_top_k`], and 8 bytes for each key of the result.
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {
@@ -80,6 +84,17 @@ impl Sorter {
     }
 
     fn write_top_k<K: Key + Clone>(&self, keys: &[K], top: &mut [K], sorted: bool) -> Result<Report, Error> {
+        if const { K::FORM.is_number() && K::Bits::WIDTH <= u64::BITS } {
+            let transform = key::Transform::comparing(K::FORM.code(), self.choices.order);
+            if transform.is_bijection() {
+                let request = self.top_request(keys, top.len(), sorted, Beside::Nothing)?;
+                return self.run_on_cpu(request, |job| {
+                    // SAFETY: the bits of some of the keys are written.
+                    let top = unsafe { key::as_bits_mut(top) };
+                    K::Bits::top_k(key::as_bits(keys), top, transform, sorted, job)
+                });
+            }
+        }
         let (indices, report) = self.find_top_k(keys, top.len(), sorted)?;
         for (slot, index) in top.iter_mut().zip(indices) {
             slot.clone_from(&keys[index]);
@@ -103,14 +118,7 @@ impl Sorter {
 
     /// The indices of the first `k` keys.
     fn find_top_k<K: Key>(&self, keys: &[K], k: usize, sorted: bool) -> Result<(Vec<usize>, Report), Error> {
-        let n = keys.len();
-        if k > n {
-            return Err(Error::Unsupported(format!(
-                "there are {n} keys, so the first {k} cannot be selected; ask for at most {n}"
-            )));
-        }
-        let operation = Operation::TopK { k, sorted };
-        let request = self.request(operation, KeyForm::of::<K>(), Beside::Indices { stable: true }, n);
+        let request = self.top_request::<K>(keys, k, sorted, Beside::Indices { stable: true })?;
         let order = self.choices.order;
         let mut indices = Vec::new();
         let report = self.run_on_cpu(request, |job| {
@@ -125,5 +133,21 @@ impl Sorter {
             Ok(report)
         })?;
         Ok((indices, report))
+    }
+
+    fn top_request<K: Key>(
+        &self,
+        keys: &[K],
+        k: usize,
+        sorted: bool,
+        beside: Beside,
+    ) -> Result<Request, Error> {
+        let n = keys.len();
+        if k > n {
+            return Err(Error::Unsupported(format!(
+                "there are {n} keys, so the first {k} cannot be selected; ask for at most {n}"
+            )));
+        }
+        Ok(self.request(Operation::TopK { k, sorted }, KeyForm::of::<K>(), beside, n))
     }
 }
