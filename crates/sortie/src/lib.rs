@@ -375,3 +375,8 @@ fn infallible(result: Result<Report, Error>) {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// Runs the examples of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/select.md")]
+struct SelectGuide;
