@@ -38,7 +38,8 @@ fn every_command_has_a_page_with_all_its_options() {
     let folder = tempfile::tempdir().unwrap();
     print(&["man", "--out", folder.path().to_str().unwrap()]);
     let pages = names(folder.path());
-    let commands = ["sort", "top", "segments", "spectra", "index build", "index search", "index export", "devices"];
+    let commands =
+        ["sort", "top", "segments", "spectra", "index build", "index search", "index export", "devices"];
     for command in commands {
         assert!(pages.contains(&format!("sortie-{}.1", command.replace(' ', "-"))), "{command}: {pages:?}");
     }

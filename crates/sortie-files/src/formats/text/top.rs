@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use rayon::prelude::*;
+use sortie_formats::lines;
 
 use super::LineSort;
 use super::external::Feed;
@@ -71,21 +72,19 @@ impl LineSort<'_> {
         self.ledger.note("select", start.elapsed(), handed_out as usize, text.len());
         let mut left = count;
         task.sort(self, Feed::after(text, inputs), None, &mut |text| {
-            let mut ends = memchr::memchr_iter(self.terminator, text);
-            let last = left.checked_sub(1).map(|last| ends.nth(last as usize));
-            match last {
-                None => Ok(()),
-                Some(None) => {
-                    left -= memchr::memchr_iter(self.terminator, text).count() as u64;
-                    sink(text)
-                }
-                Some(Some(end)) => {
-                    left = 0;
-                    sink(&text[..=end])
-                }
-            }
+            sink(first_lines(text, &mut left, self.terminator))
         })
     }
+}
+
+/// What of `text` is within the next `left` lines. Takes its lines from them.
+fn first_lines<'t>(text: &'t [u8], left: &mut u64, terminator: u8) -> &'t [u8] {
+    let mut end = 0;
+    for at in memchr::memchr_iter(terminator, text).take(usize::try_from(*left).unwrap_or(usize::MAX)) {
+        *left -= 1;
+        end = at + 1;
+    }
+    if *left == 0 { &text[..end] } else { text }
 }
 
 /// The inputs as blocks of whole lines.
@@ -232,18 +231,18 @@ impl<'a> Candidates<'a> {
     fn search(&mut self, block: &[u8], position: u64) -> Result<(), Error> {
         let mut first = self.first_bytes();
         let mut start = 0;
-        for end in memchr::memchr_iter(self.terminator, block) {
+        lines::ends(block, self.terminator).try_for_each(|end| {
             let line = start..end;
             start = end + 1;
             if first.refuse(&block[line.start..]) {
-                continue;
+                return Ok(());
             }
             let (position, line) = (position + line.start as u64, &block[line]);
             if self.consider(line, position)? {
                 first = self.first_bytes();
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Keeps a line that comes before the bound. Returns whether there is a new bound.
@@ -318,10 +317,12 @@ struct FirstBytes {
 }
 
 impl FirstBytes {
-    /// Refuses only lines that come after `bound`. If a line ends within its first 8 bytes, the terminator is compared too. It must not
-    /// decide in favour of a bound that goes on with a lesser byte. So in ascending order, what the bound has from such a byte on is
-    /// replaced by the greatest bytes. In descending order, nothing of a longer bound is. In both, what it lacks is filled so that nothing
-    /// comes after it.
+    /// Refuses only lines that come after `bound`.
+    ///
+    /// If a line ends within its first 8 bytes, its terminator is compared too. In ascending order, the line would seem to come after a
+    /// bound that has a lesser byte in its place. So from such a byte on, the bound is replaced by the greatest bytes, after which nothing
+    /// comes. In descending order, a terminator that is less than the bound's byte decides rightly, and one that is greater refuses nothing.
+    /// A bound of fewer bytes is filled up likewise.
     fn after(bound: &[u8], descending: bool, terminator: u8) -> Self {
         let is_decided = |&&byte: &&u8| descending || byte >= terminator;
         let mut bytes = [if descending { 0 } else { u8::MAX }; 8];
