@@ -262,8 +262,8 @@ impl SortOptions {
         if self.resources.explain && (self.merge || !self.checks.is_empty()) {
             return Err(Failure::new("--explain works only with sorts; remove -c, -C and -m"));
         }
-        let only_sorts = !self.merge && self.checks.is_empty() && !self.resources.explain;
-        if self.top.is_some() && !(only_sorts && !self.resources.engine.has_gpu()) {
+        let is_other_work = self.merge || !self.checks.is_empty() || self.resources.explain;
+        if self.top.is_some() && (is_other_work || self.resources.engine.has_gpu()) {
             return Err(Failure::new(
                 "--top works only with sorts on the CPU; remove -c, -C, -m, --explain and --engine",
             ));
