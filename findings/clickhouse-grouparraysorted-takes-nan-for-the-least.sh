@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ClickHouse's groupArraySorted(n) returns NaN first, where ORDER BY, arraySort and min in the same engine put it last or skip it.
 #
-# Expected: groupArraySorted(3)(x) is the first three of arraySort(groupArray(x)), as its documentation describes it.
+# Expected: groupArraySorted(3)(x), the first three items in ascending order, is the start of arraySort(groupArray(x)).
 # Seen: NaN is its least value. With n or more NaN in a group the "n least values" hold no number at all. No warning.
 # Versions: chdb 4.4.0 (ClickHouse in a Python package). Date: 2026-11-29.
 # Output seen:
