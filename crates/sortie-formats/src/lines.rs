@@ -1,6 +1,6 @@
 //! Lines: text divided by a terminator (a newline or a NUL), which is not part of the line.
 //!
-//! [`terminate`], [`count`] and [`split`] work on text in memory, [`LineReader`] on a stream.
+//! [`terminate`], [`count`], [`split`] and [`ends`] work on text in memory, [`LineReader`] on a stream.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -50,6 +50,45 @@ fn split_at<'a>(mut ends: impl Iterator<Item = usize>, text: &'a [u8], lines: &m
         *line = &text[start..end];
         start = end + 1;
     }
+}
+
+/// The positions of all terminators. If lines are short, this is faster than to search for one after the other.
+///
+/// ```
+/// let ends: Vec<usize> = sortie_formats::lines::ends(b"one\n\n", b'\n').collect();
+/// assert_eq!(ends, [3, 4]);
+/// ```
+pub fn ends(text: &[u8], terminator: u8) -> impl Iterator<Item = usize> {
+    let (chunks, rest) = text.as_chunks();
+    let in_chunks = chunks.iter().enumerate().flat_map(move |(place, chunk)| {
+        let mut found = equal(chunk, terminator);
+        std::iter::from_fn(move || {
+            let first = found.trailing_zeros() as usize;
+            found &= found.wrapping_sub(1);
+            (first < CHUNK).then_some(CHUNK * place + first)
+        })
+    });
+    let is_end = move |&(_, &byte): &(usize, &u8)| byte == terminator;
+    in_chunks.chain(rest.iter().enumerate().filter(is_end).map(|(end, _)| CHUNK * chunks.len() + end))
+}
+
+/// A bit of [`equal`] for each byte.
+const CHUNK: usize = u64::BITS as usize;
+
+/// The bytes that are `byte`, the first one in the lowest bit.
+#[inline]
+fn equal(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+    const EACH: u64 = u64::MAX / 0xff;
+    const LOW: u64 = EACH * 0x7f;
+    // The product has the lowest bits of the bytes in its highest byte, in order.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let (words, _) = chunk.as_chunks();
+    words.iter().rev().fold(0, |found, word| {
+        let different = u64::from_le_bytes(*word) ^ (EACH * u64::from(byte));
+        // The high bit of each byte tells whether the byte is 0.
+        let zeros = !(((different & LOW) + LOW) | different | LOW);
+        found << 8 | (zeros >> 7).wrapping_mul(GATHER) >> 56
+    })
 }
 
 /// Divides `text` into at most `parts` parts of similar length, each ending with a terminator.
@@ -199,6 +238,16 @@ mod tests {
             let mut text = before.as_bytes().to_vec();
             terminate(&mut text, b'\n');
             assert_eq!(text, after.as_bytes());
+        }
+    }
+
+    #[test]
+    fn all_ends_are_found() {
+        for length in 0..300 {
+            let text: Vec<u8> = (0..length).map(|i| b"\nab\0\n"[i * i % 67 % 5]).collect();
+            for terminator in [b'\n', 0] {
+                assert!(ends(&text, terminator).eq(memchr::memchr_iter(terminator, &text)), "{length}");
+            }
         }
     }
 

@@ -538,7 +538,7 @@ pub(crate) fn to_bits<K: TotalOrder>(key: &K) -> K::Bits {
 /// The keys as the unsigned integers of their width. Only for keys of form [`Form::Bits`].
 ///
 /// # Safety
-/// The caller must leave valid keys in the slice: a permutation of what was there.
+/// The caller must leave valid keys in the slice, such as a permutation of what was there.
 pub(crate) unsafe fn as_bits_mut<K: TotalOrder>(keys: &mut [K]) -> &mut [K::Bits] {
     assert_bits::<K>();
     // SAFETY: size and alignment are equal; the caller leaves valid keys.

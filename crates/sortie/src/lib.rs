@@ -55,7 +55,7 @@
 //! | [`sort_segments`], numbers | as [`sort`] | segments | yes |
 //! | [`sort_segments`], other keys | none | segments | no |
 //! | [`argsort_segments`] | as [`Sorter::argsort_segments`] | memory, segments | numbers |
-//! | [`top_k`], [`arg_top_k`] | as [`Sorter::arg_top_k`] | memory | no |
+//! | [`top_k`], [`arg_top_k`] | as [`Sorter::top_k`] and [`Sorter::arg_top_k`] | memory | no |
 //!
 //! - Two runs are merged if a sort has one or two threads and the limit of a [`Sorter`] has room for the scratch. Keys alone are
 //!   merged only if that is predicted to be faster. Keys of 128 bits, tuples, options and byte arrays take at most `nK` if they
@@ -202,7 +202,7 @@ pub fn argsort<K: Key>(keys: &[K]) -> Vec<usize> {
 /// The first `k` keys in this order, or all if there are fewer: those with which the sorted keys would begin. Of equal keys,
 /// those with smaller indices come first.
 ///
-/// Takes O(n + k log k) time and reads the keys once. Scratch: see [`Sorter::arg_top_k`]. Runs on the CPU.
+/// Takes O(n + k log k) time and reads the keys once. Scratch: see [`Sorter::top_k`]. Runs on the CPU.
 ///
 /// # Panics
 /// If the system refuses the scratch.
@@ -214,7 +214,9 @@ pub fn argsort<K: Key>(keys: &[K]) -> Vec<usize> {
 /// ```
 #[must_use]
 pub fn top_k<K: Key + Clone>(keys: &[K], k: usize, order: Order) -> Vec<K> {
-    arg_top_k(keys, k, order).into_iter().map(|index| keys[index].clone()).collect()
+    let mut top = keys[..k.min(keys.len())].to_vec();
+    infallible(Sorter::shared().with_order(order).top_k(keys, &mut top));
+    top
 }
 
 /// The indices of the first `k` keys in this order, or of all if there are fewer. Of equal keys, those with smaller indices
@@ -373,3 +375,8 @@ fn infallible(result: Result<Report, Error>) {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// Runs the examples of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/select.md")]
+struct SelectGuide;

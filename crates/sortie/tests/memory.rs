@@ -154,6 +154,8 @@ fn selections_take_what_the_result_does() {
             let candidates = N.min(2 * k + 4096) * threads;
             let (keys, mut indices) = (random(), vec![0u64; k]);
             within(what, candidates * 24 + k * 32, || sorter.arg_top_k(&keys, &mut indices));
+            let mut top = vec![0u64; k];
+            within(what, candidates * 2 * 8 + k * 4, || sorter.top_k(&keys, &mut top));
             let keys: Vec<f32> = keys.iter().map(|&x| x as f32).collect();
             within(what, candidates * 16 + k * 24, || sorter.arg_top_k(&keys, &mut indices));
         }

@@ -36,6 +36,8 @@ pub struct LinesJob {
     pub stable: bool,
     pub unique: bool,
     pub debug: bool,
+    /// The number of lines to write, if not all.
+    pub top: Option<u64>,
     /// The value of `--compress`, if given.
     pub compress: Option<Asked>,
     pub resources: Resources,

@@ -6,7 +6,7 @@ use super::flag::{Domain, Effect, Flag, Name, words};
 use super::job_kind::JobKind;
 use super::{MemorySize, StatsFormat, engine, threads};
 
-/// The options shared by all sorting commands.
+/// How a sorting command uses the machine, and what it reports.
 #[derive(Debug, Clone, Default)]
 pub struct Resources {
     pub buffer_size: Option<MemorySize>,
@@ -16,7 +16,8 @@ pub struct Resources {
     pub stats: Option<StatsFormat>,
 }
 
-pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
+/// The options of all sorting commands.
+pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 3] {
     [
         Flag {
             name: Name::Both('S', "buffer-size"),
@@ -40,6 +41,22 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
             }),
         },
         Flag {
+            name: Name::Long("stats"),
+            gnu: false,
+            of: JobKind::ANY,
+            help: "Print a report of the sort on standard error",
+            effect: Effect::Optional("FORMAT", Domain::Words(words::<StatsFormat>), |args, given| {
+                args.as_mut().stats = Some(given.map_or(Ok(StatsFormat::Table), |given| given.word())?);
+                Ok(())
+            }),
+        },
+    ]
+}
+
+/// The options of sorts that are planned: where to sort, and the plan itself.
+pub const fn planned<A: AsMut<Resources>>() -> [Flag<A>; 2] {
+    [
+        Flag {
             name: Name::Long("engine"),
             gnu: false,
             of: JobKind::PLANNED,
@@ -58,16 +75,6 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 5] {
             help: "Print the plan of the sort, its expected memory and time, and the reasons; do not sort",
             effect: Effect::Switch(|args| args.as_mut().explain = true),
         },
-        Flag {
-            name: Name::Long("stats"),
-            gnu: false,
-            of: JobKind::ANY,
-            help: "Print a report of the sort on standard error",
-            effect: Effect::Optional("FORMAT", Domain::Words(words::<StatsFormat>), |args, given| {
-                args.as_mut().stats = Some(given.map_or(Ok(StatsFormat::Table), |given| given.word())?);
-                Ok(())
-            }),
-        },
     ]
 }
 
@@ -78,7 +85,7 @@ mod tests {
     use sortie::Engine;
 
     use super::super::flag::tests::each_sets;
-    use super::{MemorySize, StatsFormat, shared};
+    use super::{MemorySize, StatsFormat, planned, shared};
     use crate::cli::SortOptions;
 
     #[test]
@@ -88,9 +95,14 @@ mod tests {
             &[
                 ("--buffer-size=7b", |args| args.resources.buffer_size == Some(MemorySize::Bytes(7))),
                 ("--parallel=3", |args| args.resources.parallel == NonZeroUsize::new(3)),
+                ("--stats=json", |args| args.resources.stats == Some(StatsFormat::Json)),
+            ],
+        );
+        each_sets::<SortOptions>(
+            &planned(),
+            &[
                 ("--engine=cpu", |args| args.resources.engine == Engine::Cpu),
                 ("--explain", |args| args.resources.explain),
-                ("--stats=json", |args| args.resources.stats == Some(StatsFormat::Json)),
             ],
         );
     }

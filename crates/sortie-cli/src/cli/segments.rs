@@ -100,6 +100,7 @@ Examples:
         Section { heading: Some("Arrays"), flags: &arrays::shared() },
         Section { heading: Some("Output"), flags: &compress::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
+        Section { heading: Some("Resources"), flags: &resources::planned() },
     ];
 
     fn operand(&mut self, operand: PathBuf) -> Result<(), Failure> {

@@ -117,6 +117,7 @@ Examples:
         Section { heading: None, flags: &[Flag::HELP, Flag::VERSION] },
         Section { heading: Some("Output"), flags: &compress::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
+        Section { heading: Some("Resources"), flags: &resources::planned() },
     ];
 
     fn operand(&mut self, operand: PathBuf) -> Result<(), Failure> {

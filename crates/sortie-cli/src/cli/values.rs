@@ -145,6 +145,15 @@ pub fn count(text: &str) -> Result<NonZeroUsize, String> {
     NonZeroUsize::new(text.parse().unwrap_or(usize::MAX)).ok_or_else(|| "at least 1 is needed".into())
 }
 
+/// Parses the number of lines to write. A number too large for `u64` becomes the maximum.
+pub fn lines(text: &str) -> Result<u64, &'static str> {
+    let digits = unsigned(text);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err("it is a number of lines; to compare numbers, give --numeric-sort or a key such as -k1n");
+    }
+    Ok(digits.parse().unwrap_or(u64::MAX))
+}
+
 /// Parses the number of inputs to merge at once. The limit is the number of files that may be open besides the
 /// standard streams.
 pub fn batch(text: &str) -> Result<NonZeroUsize, String> {

@@ -80,10 +80,10 @@ fn sort(
             [_, ..] if args.debug => sink(&annotated(text, &job)),
             text => sink(text),
         };
-        if args.merge {
-            job.merge_inputs(inputs, size, &task, sink)
-        } else {
-            job.sort_inputs(inputs, size, &task, sink)
+        match args.top {
+            Some(count) => job.top_inputs(count, inputs, size, &task, sink),
+            None if args.merge => job.merge_inputs(inputs, size, &task, sink),
+            None => job.sort_inputs(inputs, size, &task, sink),
         }
     })
 }

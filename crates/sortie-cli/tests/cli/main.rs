@@ -23,3 +23,4 @@ mod records;
 mod small;
 mod spectra;
 mod support;
+mod top;

@@ -106,6 +106,15 @@ fn every_block_of_the_tutorial_prints_what_it_shows() {
     }
 }
 
+/// Its examples in Rust are run by the tests of the library's documentation.
+#[test]
+fn every_selection_of_the_guide_prints_what_it_shows() {
+    let guide = page("docs/select.md");
+    let blocks = blocks(&guide);
+    assert!(!blocks.is_empty() && blocks.iter().all(|(_, shown)| shown.is_some()));
+    Shell::new().paste_all(&blocks);
+}
+
 #[test]
 fn every_answer_of_the_faq_prints_what_it_shows() {
     let faq = page("docs/faq.md");

@@ -3,6 +3,7 @@
 //! | what is sorted | by |
 //! |---|---|
 //! | lines of text by the keys of GNU sort | [`text::sort_text`] |
+//! | the first lines of such a sort alone | [`text::top_text`] |
 //! | whole records of FASTA and FASTQ | [`sequences::sort_sequences`] |
 //! | lines of text by a function, such as those of a CSV file | [`sort_layout`] with [`Lines`] |
 //! | binary records after their lengths | [`sort_layout`] with [`Prefixed`] |

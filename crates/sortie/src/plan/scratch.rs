@@ -94,7 +94,13 @@ fn top_k(keys: KeyForm, request: &Request) -> Count {
         KeyForm::Number { bytes, .. } => (bytes.clamp(size_of::<u16>(), size_of::<u64>()), bytes <= 8),
         _ => (size_of::<u64>(), false),
     };
-    count(top::scratch(request.n, k, code, are_whole, request.budget.threads))
+    let (n, threads) = (request.n, request.budget.threads);
+    if request.beside.is_nothing() {
+        let result = count(k) * count(code);
+        let sort = buffers(result, request).max(of_runs(result, request));
+        return count(top::scratch_of_codes(n, k, code, threads)).max(sort);
+    }
+    count(top::scratch(n, k, code, are_whole, threads))
 }
 
 /// For keys alone with long runs, which are merged if the limit has room for that.

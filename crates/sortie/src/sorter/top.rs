@@ -4,7 +4,7 @@ use super::numbers::form;
 use super::{Sorter, index_fits};
 use crate::cpu::Job;
 use crate::key::{Code, Transform};
-use crate::request::{Beside, KeyForm, Operation};
+use crate::request::{Beside, KeyForm, Operation, Request};
 use crate::sorts::Sorts;
 use crate::{Error, Index, Key, Report, cpu, key};
 
@@ -13,8 +13,11 @@ impl Sorter {
     /// stay as they are.
     ///
     /// The order is that of the sorter: ascending, the smallest keys come first. For the largest, build it with
-    /// `.descending(true)`. The keys are those that [`Sorter::arg_top_k`] finds, with the same time, scratch and 8 bytes for
-    /// each key of the result.
+    /// `.descending(true)`. Takes the time of [`Sorter::arg_top_k`] or less.
+    ///
+    /// Scratch: for numbers of up to 64 bits, unless equal NaNs may differ, one code for each of 2k + 4096 candidates, or for all
+    /// keys if they are fewer; twice that a thread if threads read the keys together; then that of [`Sorter::sort`] for the
+    /// result. For other keys that of [`Sorter::arg_top_k`], and 8 bytes for each key of the result.
     ///
     /// ```
     /// # fn main() -> Result<(), sortie::Error> {
@@ -29,7 +32,7 @@ impl Sorter {
     /// # Errors
     /// As [`Sorter::arg_top_k`].
     pub fn top_k<K: Key + Clone>(&self, keys: &[K], top: &mut [K]) -> Result<Report, Error> {
-        write_keys(keys, top, |k| self.find_top_k(keys, k, true))
+        self.write_top_k(keys, top, true)
     }
 
     /// [`Sorter::top_k`] in any order.
@@ -37,7 +40,7 @@ impl Sorter {
     /// # Errors
     /// As [`Sorter::arg_top_k`].
     pub fn top_k_unsorted<K: Key + Clone>(&self, keys: &[K], top: &mut [K]) -> Result<Report, Error> {
-        write_keys(keys, top, |k| self.find_top_k(keys, k, false))
+        self.write_top_k(keys, top, false)
     }
 
     /// Writes the indices of the first `k` keys in order, where `k` is the length of `indices`: the first `k` of those that
@@ -90,7 +93,12 @@ impl Sorter {
         top: &mut [B],
         sorted: bool,
     ) -> Result<Report, Error> {
-        write_keys(keys, top, |k| self.find_top_k_of_numbers(keys, code, k, sorted))
+        let transform = Transform::comparing(code, self.choices.order);
+        if B::WIDTH > u64::BITS || !transform.is_bijection() {
+            return write_keys(keys, top, |k| self.find_top_k_of_numbers(keys, code, k, sorted));
+        }
+        let request = self.top_request(form::<B>(code), keys.len(), top.len(), sorted, Beside::Nothing)?;
+        self.run_on_cpu(request, |job| B::top_k(keys, top, transform, sorted, job))
     }
 
     /// [`Sorter::arg_top_k`], or in any order, of numbers.
@@ -102,6 +110,15 @@ impl Sorter {
         sorted: bool,
     ) -> Result<Report, Error> {
         write_indices(keys.len(), indices, |k| self.find_top_k_of_numbers(keys, code, k, sorted))
+    }
+
+    fn write_top_k<K: Key + Clone>(&self, keys: &[K], top: &mut [K], sorted: bool) -> Result<Report, Error> {
+        if const { !K::FORM.is_number() } {
+            return write_keys(keys, top, |k| self.find_top_k(keys, k, sorted));
+        }
+        // SAFETY: the bits of some of the keys are written.
+        let top = unsafe { key::as_bits_mut(top) };
+        self.top_k_of_numbers(key::as_bits(keys), K::FORM.code(), top, sorted)
     }
 
     /// The indices of the first `k` keys.
@@ -137,12 +154,7 @@ impl Sorter {
         sorted: bool,
         find: impl FnOnce(&Job) -> Result<(Vec<usize>, Report), Error> + Send,
     ) -> Result<(Vec<usize>, Report), Error> {
-        if k > n {
-            return Err(Error::Unsupported(format!(
-                "there are {n} keys, so the first {k} cannot be selected; ask for at most {n}"
-            )));
-        }
-        let request = self.request(Operation::TopK { k, sorted }, form, Beside::Indices { stable: true }, n);
+        let request = self.top_request(form, n, k, sorted, Beside::Indices { stable: true })?;
         let mut indices = Vec::new();
         let report = self.run_on_cpu(request, |job| {
             let (found, report) = find(job)?;
@@ -150,6 +162,22 @@ impl Sorter {
             Ok(report)
         })?;
         Ok((indices, report))
+    }
+
+    fn top_request(
+        &self,
+        form: KeyForm,
+        n: usize,
+        k: usize,
+        sorted: bool,
+        beside: Beside,
+    ) -> Result<Request, Error> {
+        if k > n {
+            return Err(Error::Unsupported(format!(
+                "there are {n} keys, so the first {k} cannot be selected; ask for at most {n}"
+            )));
+        }
+        Ok(self.request(Operation::TopK { k, sorted }, form, beside, n))
     }
 }
 

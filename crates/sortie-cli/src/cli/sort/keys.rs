@@ -6,66 +6,71 @@ use crate::cli::job_kind::JobKind;
 use crate::cli::job_kind::JobKind::{Fixed, Lines};
 use crate::cli::values::separator;
 
-pub const KEYS: &[Flag<SortOptions>] = &[
-    Flag {
-        name: Name::Both('k', "key"),
-        gnu: true,
-        of: &[Lines, Fixed],
-        help: "Sort by a key, see below; earlier keys take precedence. With --record-size, a key is A..B, in bytes",
-        effect: Effect::Value("KEY", Domain::Text, |args, given| {
-            args.keys.push(given.read(str::parse)?);
-            Ok(())
-        }),
-    },
-    Flag {
-        name: Name::Both('t', "field-separator"),
-        gnu: true,
-        of: &[Lines],
-        help: "Separate fields by SEP, one byte or \\0 for NUL, instead of by blanks",
-        effect: Effect::Value("SEP", Domain::Text, |args, given| {
-            let byte = separator(given.text).map_err(|why| given.refused(why))?;
-            once(&mut args.separator, byte, "incompatible tabs")
-        }),
-    },
-    Flag {
-        name: Name::Both('s', "stable"),
-        gnu: true,
-        of: JobKind::KEYED,
-        help: "Keep lines with equal keys in their input order",
-        effect: Effect::Switch(|args| args.stable = true),
-    },
-    Flag {
-        name: Name::Both('u', "unique"),
-        gnu: true,
-        of: JobKind::KEYED,
-        help: "Output only the first of lines with equal keys; with -c, check that there are no equal keys",
-        effect: Effect::Switch(|args| args.unique = true),
-    },
-    Flag {
-        name: Name::Long("debug"),
-        gnu: true,
-        of: &[Lines],
-        help: "Mark the keys in each line, and warn about questionable options",
-        effect: Effect::Switch(|args| args.debug = true),
-    },
-];
+/// The options of all commands that sort lines.
+pub const fn shared<A: AsMut<SortOptions>>() -> [Flag<A>; 4] {
+    [
+        Flag {
+            name: Name::Both('k', "key"),
+            gnu: true,
+            of: &[Lines, Fixed],
+            help: "Sort by a key, see below; earlier keys take precedence",
+            effect: Effect::Value("KEY", Domain::Text, |args, given| {
+                args.as_mut().keys.push(given.read(str::parse)?);
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Both('t', "field-separator"),
+            gnu: true,
+            of: &[Lines],
+            help: "Separate fields by SEP, one byte or \\0 for NUL, instead of by blanks",
+            effect: Effect::Value("SEP", Domain::Text, |args, given| {
+                let byte = separator(given.text).map_err(|why| given.refused(why))?;
+                once(&mut args.as_mut().separator, byte, "incompatible tabs")
+            }),
+        },
+        Flag {
+            name: Name::Both('s', "stable"),
+            gnu: true,
+            of: JobKind::KEYED,
+            help: "Keep lines with equal keys in their input order",
+            effect: Effect::Switch(|args| args.as_mut().stable = true),
+        },
+        Flag {
+            name: Name::Both('u', "unique"),
+            gnu: true,
+            of: JobKind::KEYED,
+            help: "Output only the first of lines with equal keys",
+            effect: Effect::Switch(|args| args.as_mut().unique = true),
+        },
+    ]
+}
+
+pub const DEBUG: &[Flag<SortOptions>] = &[Flag {
+    name: Name::Long("debug"),
+    gnu: true,
+    of: &[Lines],
+    help: "Mark the keys in each line, and warn about questionable options",
+    effect: Effect::Switch(|args| args.debug = true),
+}];
 
 #[cfg(test)]
 mod tests {
-    use super::KEYS;
+    use super::{DEBUG, shared};
+    use crate::cli::SortOptions;
     use crate::cli::flag::tests::each_sets;
 
     #[test]
     fn each_option_sets_what_it_says() {
-        each_sets(
-            KEYS,
+        each_sets::<SortOptions>(
+            &shared(),
             &[
                 ("--key=2,3", |args| args.keys == ["2,3".parse().unwrap()]),
                 ("--field-separator=;", |args| args.separator == Some(b';')),
                 ("--stable", |args| args.stable),
                 ("--unique", |args| args.unique),
-                ("--debug", |args| args.debug),
             ],
         );
+        each_sets(DEBUG, &[("--debug", |args| args.debug)]);
     }
 }

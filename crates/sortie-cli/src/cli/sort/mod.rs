@@ -7,10 +7,12 @@ mod keys;
 mod ordering;
 mod records;
 mod temporary;
+mod top;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use sortie::Engine;
 use sortie_files::compression::Asked;
 use sortie_files::formats::text::KeyOptions;
 use sortie_files::{Temporary, quote};
@@ -28,6 +30,7 @@ pub use gnu::{OldKey, parse};
 use records::{Form, RecordFormat};
 pub use records::{RecordKey, RecordLayout, RecordOptions};
 pub use temporary::temporary_folder;
+pub use top::TopOptions;
 
 /// The options of `sortie sort` as given. [`SortOptions::job`] determines the job that they select.
 #[derive(Debug, Default)]
@@ -54,6 +57,8 @@ pub struct SortOptions {
     stable: bool,
     unique: bool,
     debug: bool,
+    /// The number of lines to write.
+    top: Option<u64>,
 
     pub(super) compress: Option<Asked>,
     pub(super) resources: Resources,
@@ -118,6 +123,7 @@ Examples:
   sortie sort -t, -k3,3nr -k1,1 sales.csv   by column 3, largest first, then by column 1
   du -h | sortie sort -h                    sizes such as 4K and 2.1G
   sortie sort -u -S 4G -T /scratch big.txt  distinct lines, within 4 GiB of memory
+  sortie sort -nr --top 10 sizes.txt        the 10 largest numbers; the same as sortie top
   sortie sort --type f32 x.raw -o y.raw     an array of little-endian numbers
   sortie sort --axis 0 x.npy -o y.npy       each column of a NumPy array
   sortie sort --record-size 100 --key 0..10 in -o out
@@ -139,14 +145,18 @@ If the reader of a pipe closes it, SIGPIPE ends the program; if SIGPIPE is ignor
         any_number: true,
     };
     const SECTIONS: &'static [Section<Self>] = &[
-        Section { heading: None, flags: files::FILES },
-        Section { heading: None, flags: files::TEXT },
-        Section { heading: None, flags: files::OTHER },
-        Section { heading: Some("Ordering"), flags: ordering::ORDERING },
-        Section { heading: Some("Keys"), flags: keys::KEYS },
+        Section { heading: None, flags: files::OTHER_WORK },
+        Section { heading: None, flags: top::TOP },
+        Section { heading: None, flags: &files::shared() },
+        Section { heading: None, flags: &files::pages() },
+        Section { heading: None, flags: files::OBSOLETE },
+        Section { heading: Some("Ordering"), flags: &ordering::shared(ordering::NUMERIC) },
+        Section { heading: Some("Keys"), flags: &keys::shared() },
+        Section { heading: Some("Keys"), flags: keys::DEBUG },
         Section { heading: Some("Output"), flags: &compress::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
-        Section { heading: Some("Resources"), flags: temporary::TEMPORARY },
+        Section { heading: Some("Resources"), flags: &resources::planned() },
+        Section { heading: Some("Resources"), flags: &temporary::shared() },
         Section { heading: Some("Records"), flags: records::RECORDS },
         Section { heading: Some("Arrays"), flags: &arrays::shared() },
         Section { heading: Some("Arrays"), flags: axis::AXIS },
@@ -168,6 +178,12 @@ If the reader of a pipe closes it, SIGPIPE ends the program; if SIGPIPE is ignor
             return Err(usage(format_args!("extra operand {file}: --files0-from allows no files")));
         }
         Ok(self)
+    }
+}
+
+impl AsMut<SortOptions> for SortOptions {
+    fn as_mut(&mut self) -> &mut SortOptions {
+        self
     }
 }
 
@@ -246,6 +262,12 @@ impl SortOptions {
         if self.resources.explain && (self.merge || !self.checks.is_empty()) {
             return Err(Failure::new("--explain works only with sorts; remove -c, -C and -m"));
         }
+        let is_other_work = self.merge || !self.checks.is_empty() || self.resources.explain;
+        if self.top.is_some() && (is_other_work || self.resources.engine.has_gpu()) {
+            return Err(Failure::new(
+                "--top works only with sorts on the CPU; remove -c, -C, -m, --explain and --engine",
+            ));
+        }
         if let Some((name, of)) = self.given.iter().find(|(_, of)| !of.contains(&kind)) {
             let items: Vec<_> = of.iter().map(|kind| kind.items()).collect();
             let rest = match (kind, of) {
@@ -262,8 +284,12 @@ impl SortOptions {
         }
     }
 
-    fn lines(self) -> Result<LinesJob, Failure> {
+    fn lines(mut self) -> Result<LinesJob, Failure> {
         self.check_keys()?;
+        if self.top.is_some() {
+            // Reading takes all the time, so no GPU is looked for.
+            self.resources.engine = Engine::Cpu;
+        }
         if self.debug && self.output.is_some() && self.checks.is_empty() {
             return Err(Failure::new("options '-o --debug' are incompatible"));
         }
@@ -291,6 +317,7 @@ impl SortOptions {
             stable: self.stable,
             unique: self.unique,
             debug: self.debug,
+            top: self.top,
             compress: self.compress,
             resources: self.resources,
             temporary: self.temporary,

@@ -6,117 +6,124 @@ use crate::cli::job_kind::JobKind;
 use crate::cli::job_kind::JobKind::Lines;
 use crate::cli::values::SortWord;
 
-pub const ORDERING: &[Flag<SortOptions>] = &[
-    Flag {
-        name: Name::Both('b', "ignore-leading-blanks"),
-        gnu: true,
-        of: &[Lines],
-        help: "Ignore leading blanks when finding where a key starts and ends",
-        effect: Effect::Switch(|args| args.ordering.blanks = true),
-    },
-    Flag {
-        name: Name::Both('d', "dictionary-order"),
-        gnu: true,
-        of: &[Lines],
-        help: "Consider only blanks, letters and digits",
-        effect: Effect::Switch(|args| args.ordering.dictionary = true),
-    },
-    Flag {
-        name: Name::Both('f', "ignore-case"),
-        gnu: true,
-        of: &[Lines],
-        help: "Compare lower-case letters as upper case",
-        effect: Effect::Switch(|args| args.ordering.ignore_case = true),
-    },
-    Flag {
-        name: Name::Both('g', "general-numeric-sort"),
-        gnu: true,
-        of: &[Lines],
-        help: "Compare as floating-point numbers, as C's strtold reads them",
-        effect: Effect::Switch(|args| args.ordering.general_numeric = true),
-    },
-    Flag {
-        name: Name::Both('h', "human-numeric-sort"),
-        gnu: true,
-        of: &[Lines],
-        help: "Compare numbers with a suffix (2K, 1G)",
-        effect: Effect::Switch(|args| args.ordering.human_numeric = true),
-    },
-    Flag {
-        name: Name::Both('i', "ignore-nonprinting"),
-        gnu: true,
-        of: &[Lines],
-        help: "Consider only printable characters",
-        effect: Effect::Switch(|args| args.ordering.ignore_nonprinting = true),
-    },
-    Flag {
-        name: Name::Both('M', "month-sort"),
-        gnu: true,
-        of: &[Lines],
-        help: "Compare as months: (anything else) < JAN < ... < DEC",
-        effect: Effect::Switch(|args| args.ordering.month = true),
-    },
-    Flag {
-        name: Name::Both('n', "numeric-sort"),
-        gnu: true,
-        of: &[Lines],
-        help: "Compare as decimal numbers of any length",
-        effect: Effect::Switch(|args| args.ordering.numeric = true),
-    },
-    Flag {
-        name: Name::Both('R', "random-sort"),
-        gnu: true,
-        of: &[Lines],
-        help: "Shuffle, but keep lines with equal keys together",
-        effect: Effect::Switch(|args| args.ordering.random = true),
-    },
-    Flag {
-        name: Name::Both('r', "reverse"),
-        gnu: true,
-        of: JobKind::KEYED,
-        help: "Reverse the result of comparisons",
-        effect: Effect::Switch(|args| args.ordering.reverse = true),
-    },
-    Flag {
-        name: Name::Both('V', "version-sort"),
-        gnu: true,
-        of: &[Lines],
-        help: "Compare as version numbers within text",
-        effect: Effect::Switch(|args| args.ordering.version = true),
-    },
-    Flag {
-        name: Name::Long("sort"),
-        gnu: true,
-        of: &[Lines],
-        help: "Sort by WORD: general-numeric -g, human-numeric -h, month -M, numeric -n, random -R, version -V",
-        effect: Effect::Value("WORD", Domain::NamedWords(words::<SortWord>), |args, given| {
-            let word: SortWord = given.word().map_err(unknown_word)?;
-            args.ordering.set(word.letter());
-            Ok(())
-        }),
-    },
-    Flag {
-        name: Name::Long("random-source"),
-        gnu: true,
-        of: &[Lines],
-        help: "Shuffle with bytes from FILE under -R; the same bytes give the same order",
-        effect: Effect::Value("FILE", Domain::File, |args, given| {
-            once(&mut args.random_source, given.path(), "multiple random sources specified")
-        }),
-    },
-];
+/// The name of the option for numbers in `sort`.
+pub const NUMERIC: Name = Name::Both('n', "numeric-sort");
+
+/// The options of all commands that sort lines. `numeric` is the name of that for numbers.
+pub const fn shared<A: AsMut<SortOptions>>(numeric: Name) -> [Flag<A>; 13] {
+    [
+        Flag {
+            name: Name::Both('b', "ignore-leading-blanks"),
+            gnu: true,
+            of: &[Lines],
+            help: "Ignore leading blanks when finding where a key starts and ends",
+            effect: Effect::Switch(|args| args.as_mut().ordering.blanks = true),
+        },
+        Flag {
+            name: Name::Both('d', "dictionary-order"),
+            gnu: true,
+            of: &[Lines],
+            help: "Consider only blanks, letters and digits",
+            effect: Effect::Switch(|args| args.as_mut().ordering.dictionary = true),
+        },
+        Flag {
+            name: Name::Both('f', "ignore-case"),
+            gnu: true,
+            of: &[Lines],
+            help: "Compare lower-case letters as upper case",
+            effect: Effect::Switch(|args| args.as_mut().ordering.ignore_case = true),
+        },
+        Flag {
+            name: Name::Both('g', "general-numeric-sort"),
+            gnu: true,
+            of: &[Lines],
+            help: "Compare as floating-point numbers, as C's strtold reads them",
+            effect: Effect::Switch(|args| args.as_mut().ordering.general_numeric = true),
+        },
+        Flag {
+            name: Name::Both('h', "human-numeric-sort"),
+            gnu: true,
+            of: &[Lines],
+            help: "Compare numbers with a suffix (2K, 1G)",
+            effect: Effect::Switch(|args| args.as_mut().ordering.human_numeric = true),
+        },
+        Flag {
+            name: Name::Both('i', "ignore-nonprinting"),
+            gnu: true,
+            of: &[Lines],
+            help: "Consider only printable characters",
+            effect: Effect::Switch(|args| args.as_mut().ordering.ignore_nonprinting = true),
+        },
+        Flag {
+            name: Name::Both('M', "month-sort"),
+            gnu: true,
+            of: &[Lines],
+            help: "Compare as months: (anything else) < JAN < ... < DEC",
+            effect: Effect::Switch(|args| args.as_mut().ordering.month = true),
+        },
+        Flag {
+            name: numeric,
+            gnu: true,
+            of: &[Lines],
+            help: "Compare as decimal numbers of any length",
+            effect: Effect::Switch(|args| args.as_mut().ordering.numeric = true),
+        },
+        Flag {
+            name: Name::Both('R', "random-sort"),
+            gnu: true,
+            of: &[Lines],
+            help: "Shuffle, but keep lines with equal keys together",
+            effect: Effect::Switch(|args| args.as_mut().ordering.random = true),
+        },
+        Flag {
+            name: Name::Both('r', "reverse"),
+            gnu: true,
+            of: JobKind::KEYED,
+            help: "Reverse the result of comparisons",
+            effect: Effect::Switch(|args| args.as_mut().ordering.reverse = true),
+        },
+        Flag {
+            name: Name::Both('V', "version-sort"),
+            gnu: true,
+            of: &[Lines],
+            help: "Compare as version numbers within text",
+            effect: Effect::Switch(|args| args.as_mut().ordering.version = true),
+        },
+        Flag {
+            name: Name::Long("sort"),
+            gnu: true,
+            of: &[Lines],
+            help: "Sort by WORD: general-numeric -g, human-numeric -h, month -M, numeric -n, random -R, version -V",
+            effect: Effect::Value("WORD", Domain::NamedWords(words::<SortWord>), |args, given| {
+                let word: SortWord = given.word().map_err(unknown_word)?;
+                args.as_mut().ordering.set(word.letter());
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Long("random-source"),
+            gnu: true,
+            of: &[Lines],
+            help: "Shuffle with bytes from FILE under -R; the same bytes give the same order",
+            effect: Effect::Value("FILE", Domain::File, |args, given| {
+                once(&mut args.as_mut().random_source, given.path(), "multiple random sources specified")
+            }),
+        },
+    ]
+}
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use super::ORDERING;
+    use super::{NUMERIC, shared};
+    use crate::cli::SortOptions;
     use crate::cli::flag::tests::each_sets;
 
     #[test]
     fn each_option_sets_what_it_says() {
-        each_sets(
-            ORDERING,
+        each_sets::<SortOptions>(
+            &shared(NUMERIC),
             &[
                 ("--ignore-leading-blanks", |args| args.ordering.blanks),
                 ("--dictionary-order", |args| args.ordering.dictionary),

@@ -107,7 +107,12 @@ pub struct Feed {
 
 impl Feed {
     pub fn new(inputs: Vec<Input>) -> Feed {
-        Feed { inputs: Inputs::new(inputs), rest: Vec::new(), searched: 0 }
+        Feed::after(Vec::new(), Inputs::new(inputs))
+    }
+
+    /// A text that was read before, and the rest of the inputs.
+    pub fn after(text: Vec<u8>, inputs: Inputs<Box<dyn Read + Send>>) -> Feed {
+        Feed { inputs, rest: text, searched: 0 }
     }
 
     /// An estimate, from the first lines, of the memory that sorting all `size` bytes of text at once needs.

@@ -33,6 +33,7 @@ mod numbers;
 mod order;
 mod sorter;
 mod stretch;
+mod top;
 mod whole;
 mod windows;
 
@@ -49,7 +50,7 @@ pub use key::{KeyOptions, KeySpec};
 pub use merge::INPUTS_AT_ONCE;
 pub use order::{LineOrder, TextOrder, compare_bytes};
 use sorter::LINES_A_BLOCK;
-pub use whole::{Trial, check_text, merge_text, sort_text};
+pub use whole::{Trial, check_text, merge_text, sort_text, top_text};
 
 /// The size of text from which several threads are of use. No step divides the few lines of a smaller text among threads.
 pub const POOL_FROM: usize = LINES_A_BLOCK;

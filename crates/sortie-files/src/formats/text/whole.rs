@@ -54,6 +54,38 @@ pub fn merge_text(
     })
 }
 
+/// Writes the first `count` lines of what [`sort_text`] would write, without sorting the others: each input is read once, and lines that
+/// cannot be among the first are refused. If the first `count` lines do not fit in memory, everything is sorted.
+///
+/// ```
+/// use sortie_files::Input;
+/// use sortie_files::formats::Choices;
+/// use sortie_files::formats::text::{TextOrder, top_text};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let [sales, best] = ["sales.csv", "best.csv"].map(|name| folder.path().join(name));
+/// std::fs::write(&sales, "apples,9\npears,11\nplums,10\n")?;
+/// // The two lines with the greatest numbers in their second column.
+/// let order = TextOrder { keys: vec!["2,2nr".parse()?], separator: Some(b','), ..TextOrder::default() };
+/// top_text(&order, 2, vec![Input::named(&sales)], Some(&best), &Choices::default())?;
+/// assert_eq!(std::fs::read_to_string(&best)?, "pears,11\nplums,10\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`sort_text`].
+pub fn top_text(
+    order: &TextOrder,
+    count: u64,
+    inputs: Vec<Input>,
+    output: Option<&Path>,
+    choices: &Choices,
+) -> Result<Report, Error> {
+    run(order, inputs, output, choices, |job, inputs, size, task, sink| {
+        job.top_inputs(count, inputs, size, task, sink)
+    })
+}
+
 /// The first line of an input that is out of order, or equal to the one before if the lines are to be unique.
 ///
 /// # Errors

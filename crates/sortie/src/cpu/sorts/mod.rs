@@ -140,6 +140,16 @@ macro_rules! cpu_sorts {
                 segment_pairs::argsort(keys, indices, segments, transform, job)
             }
 
+            fn top_k(
+                keys: &[Self],
+                top: &mut [Self],
+                transform: Transform<Self>,
+                sorted: bool,
+                job: &Job,
+            ) -> Result<Report, Error> {
+                top::numbers::<_, $code>(keys, top, transform, sorted, job)
+            }
+
             fn arg_top_k(
                 keys: &[Self],
                 transform: Transform<Self>,

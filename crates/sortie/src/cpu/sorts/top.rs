@@ -1,4 +1,4 @@
-//! The indices of the first `k` items: profile, distribute, finish.
+//! The first `k` items, or their indices: profile, distribute, finish.
 //!
 //! 1. A sample bounds the `k`-th code.
 //! 2. One pass sets apart the candidates, the items before the bound (`candidates.rs`).
@@ -10,7 +10,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::cpu::candidates::{self, Bound, Candidates, Items};
+use crate::cpu::candidates::{self, Bound, Candidates, Items, Origin};
 use crate::cpu::draw::Draw;
 use crate::cpu::nth::nth;
 use crate::cpu::sorts::{CpuSorts, sort_pairs};
@@ -27,7 +27,33 @@ const SAMPLED: usize = 1 << 12;
 const LEAST_SAMPLE: usize = 1 << 8;
 const LARGEST_SAMPLE: usize = 1 << 14;
 
-/// The indices of the first `k` numbers, in their order or in any. `L` is the width of their codes in registers.
+/// Writes the first `k` numbers, in their order or in any, where `k` is the length of `top`. `L` is the width of their codes in
+/// registers. Numbers can be recovered from their codes.
+pub(crate) fn numbers<B: CpuSorts, L: CpuSorts>(
+    keys: &[B],
+    top: &mut [B],
+    transform: Transform<B>,
+    sorted: bool,
+    job: &Job,
+) -> Result<Report, Error> {
+    debug_assert!(B::WIDTH <= L::WIDTH && transform.is_bijection());
+    let (items, k) = (Numbers { keys, transform }, top.len());
+    let mut report = Report::default();
+    let scratch = scratch_of_codes(keys.len(), k, size_of::<L>(), job.budget.threads);
+    job.budget.scratch(scratch, "ask for fewer keys", &mut report)?;
+    let candidates = find::<L, (), _>(&items, size_of_val(keys), k, job, &mut report)?;
+    for (key, code) in top.iter_mut().zip(candidates.into_parts().0) {
+        *key = transform.decode(B::from_low(code.low()));
+    }
+    if sorted {
+        let job = Job { way: CpuWay::Distribute, ..*job };
+        let sort = B::sort(top, transform, &job)?;
+        report.scratch_peak = report.scratch_peak.max(sort.scratch_peak);
+    }
+    Ok(report)
+}
+
+/// The indices of the first `k` numbers, in their order or in any.
 pub(crate) fn of_numbers<B: Bits, L: CpuSorts>(
     keys: &[B],
     transform: Transform<B>,
@@ -49,18 +75,28 @@ pub(crate) fn of_keys<K: TotalOrder>(
     select::<u64, _>(&Keys { keys, order }, size_of_val(keys), k, sorted, job)
 }
 
-/// The most scratch for the first `k` of `n` keys with codes of `code` bytes, which may be their whole order.
-pub(crate) fn scratch(n: usize, k: usize, code: usize, are_whole: bool, threads: usize) -> usize {
+/// The most scratch for the first `k` of `n` numbers with codes of `code` bytes, besides that of the sort of the result, which
+/// follows.
+pub(crate) fn scratch_of_codes(n: usize, k: usize, code: usize, threads: usize) -> usize {
+    candidates::scratch_of_codes(n, k, code).saturating_mul(copies(n, k, threads))
+}
+
+/// Candidates of several threads are brought together.
+fn copies(n: usize, k: usize, threads: usize) -> usize {
     let threads = threads_for(n, k, threads);
-    // Candidates of several threads are brought together.
-    let copies = if threads > 1 { 2 * threads } else { 1 };
-    let candidates = candidates::scratch(n, k, code, are_whole).saturating_mul(copies);
+    if threads > 1 { 2 * threads } else { 1 }
+}
+
+/// The most scratch for the indices of the first `k` of `n` keys with codes of `code` bytes, which may be their whole order.
+pub(crate) fn scratch(n: usize, k: usize, code: usize, are_whole: bool, threads: usize) -> usize {
+    let candidates = candidates::scratch(n, k, code, are_whole).saturating_mul(copies(n, k, threads));
     let counters = if code <= size_of::<u16>() { counting::scratch::<u16>() } else { 0 };
     let pairs = k.saturating_mul(code + size_of::<usize>());
     let sort = pairs.saturating_add(pairs::words(k, code)).saturating_add(counters);
     let ties = if are_whole {
         0
     } else {
+        let threads = threads_for(n, k, threads);
         compare::scratch((size_of::<usize>() as u64).saturating_mul(k as u64), threads)
     };
     candidates.saturating_add(sort.max(ties as usize))
@@ -78,28 +114,40 @@ fn select<L: CpuSorts, S: Items<L>>(
     sorted: bool,
     job: &Job,
 ) -> Result<(Vec<usize>, Report), Error> {
-    let (n, isa, mut report) = (items.len(), Isa::detect(), Report::default());
-    let threads = threads_for(n, k, job.budget.threads);
-    let scratch = scratch(n, k, size_of::<L>(), S::HAS_WHOLE_CODES, job.budget.threads);
+    let mut report = Report::default();
+    let scratch = scratch(items.len(), k, size_of::<L>(), S::HAS_WHOLE_CODES, job.budget.threads);
     job.budget.scratch(scratch, "ask for fewer keys", &mut report)?;
-    if k == 0 {
-        return Ok((Vec::new(), report));
+    let candidates = find::<L, usize, _>(items, bytes, k, job, &mut report)?;
+    let (mut codes, mut indices) = candidates.into_parts();
+    if sorted {
+        let result = k * size_of::<usize>();
+        report.phase("finish", result, result, || sort(items, &mut codes, &mut indices, job))?;
     }
-    let bound = report.phase("profile", 0, 0, || bound(items, k, isa));
-    let result = k * size_of::<usize>();
-    let mut candidates = report.phase("distribute", bytes, result, || {
-        let candidates = read(items, k, bound, threads, isa)?;
-        if candidates.len() < k { read(items, k, Bound::All, threads, isa) } else { Ok(candidates) }
-    })?;
-    let indices = report.phase("finish", result, result, || {
-        candidates.keep_first(items, isa);
-        let (mut codes, mut indices) = candidates.into_parts();
-        if sorted {
-            sort(items, &mut codes, &mut indices, job)?;
-        }
-        Ok::<_, Error>(indices)
-    })?;
     Ok((indices, report))
+}
+
+/// The first `k` items.
+fn find<L: CpuSorts, O: Origin, S: Items<L>>(
+    items: &S,
+    bytes: usize,
+    k: usize,
+    job: &Job,
+    report: &mut Report,
+) -> Result<Candidates<L, O>, Error> {
+    let (n, isa) = (items.len(), Isa::detect());
+    if k == 0 {
+        return Candidates::new(0, 0, Bound::None);
+    }
+    let threads = threads_for(n, k, job.budget.threads);
+    let bound = report.phase("profile", 0, 0, || bound(items, k, isa));
+    report.phase("distribute", bytes, k * (size_of::<L>() + size_of::<O>()), || {
+        let mut candidates = read(items, k, bound, threads, isa)?;
+        if candidates.len() < k {
+            candidates = read(items, k, Bound::All, threads, isa)?;
+        }
+        candidates.keep_first(items, isa);
+        Ok(candidates)
+    })
 }
 
 /// A bound within which a sample shows that there are more than `k` items. `Bound::All` if it would not leave out many.
@@ -119,13 +167,13 @@ fn bound<L: Bits, S: Items<L>>(items: &S, k: usize, isa: Isa) -> Bound<L> {
 }
 
 /// The candidates among all items.
-fn read<L: Bits, S: Items<L>>(
+fn read<L: Bits, O: Origin, S: Items<L>>(
     items: &S,
     k: usize,
     bound: Bound<L>,
     threads: usize,
     isa: Isa,
-) -> Result<Candidates<L>, Error> {
+) -> Result<Candidates<L, O>, Error> {
     let n = items.len();
     if threads == 1 {
         let mut candidates = Candidates::new(n, k, bound)?;

@@ -71,6 +71,15 @@ pub trait CpuSorts: Bits {
         job: &Job,
     ) -> Result<Report, Error>;
 
+    /// The first keys, sorted or in any order. There are as many as fit in `top`. Not for keys of 128 bits.
+    fn top_k(
+        keys: &[Self],
+        top: &mut [Self],
+        transform: Transform<Self>,
+        sorted: bool,
+        job: &Job,
+    ) -> Result<Report, Error>;
+
     /// The indices of the first `k` keys, sorted or in any order.
     fn arg_top_k(
         keys: &[Self],
