@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use sortie_files::Temporary;
 use sortie_files::compression::Asked;
 use sortie_files::formats::sequences::Format;
-use sortie_files::formats::text::{KeyOptions, KeySpec};
+use sortie_files::formats::text::{Distinct, KeyOptions, KeySpec};
 
 use super::{ArrayOptions, Check, OldKey, RecordKey, RecordLayout, Resources};
 
@@ -38,6 +38,8 @@ pub struct LinesJob {
     pub debug: bool,
     /// The number of lines to write, if not all.
     pub top: Option<u64>,
+    /// Which distinct lines to write, if not all lines.
+    pub distinct: Option<Distinct>,
     /// The value of `--compress`, if given.
     pub compress: Option<Asked>,
     pub resources: Resources,

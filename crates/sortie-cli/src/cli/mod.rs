@@ -37,7 +37,7 @@ pub use index::{BuildArgs, IndexCommand, Pipeline};
 pub use job::{ArrayJob, FixedJob, Job, LayoutJob, LinesJob, RecordsJob, Sources};
 pub use resources::Resources;
 pub use segments::{SegmentEnds, SegmentsArgs, SegmentsOptions};
-pub use sort::{OldKey, RecordKey, RecordLayout, SortOptions, TopOptions, temporary_folder};
+pub use sort::{OldKey, RecordKey, RecordLayout, SortOptions, TopOptions, UniqOptions, temporary_folder};
 pub use spectra::{PeakKey, SpectraArgs, SpectraOptions};
 #[cfg(not(feature = "gpu"))]
 pub use values::NO_GPUS;
@@ -122,6 +122,7 @@ pub fn program() -> clap::Command {
         .arg_required_else_help(true)
         .subcommand(page::command::<SortOptions>())
         .subcommand(page::command::<TopOptions>())
+        .subcommand(page::command::<UniqOptions>())
         .subcommand(page::command::<SegmentsOptions>())
         .subcommand(page::command::<SpectraOptions>());
     // This comes last, because it brings its own description.
@@ -136,6 +137,7 @@ impl Command {
         let parsed = match command.as_deref().map(OsStrExt::as_bytes) {
             Some(b"sort") => sort::parse(words).map(|args| Command::Sort(Box::new(args))),
             Some(b"top") => parse::<TopOptions>(words).map(|args| Command::Sort(Box::new(args))),
+            Some(b"uniq") => parse::<UniqOptions>(words).map(|args| Command::Sort(Box::new(args))),
             Some(b"segments") => parse::<SegmentsOptions>(words).map(Command::Segments),
             Some(b"spectra") => parse::<SpectraOptions>(words).map(Command::Spectra),
             _ => return other(program.into_iter().chain(command).chain(words)),
@@ -181,7 +183,7 @@ fn only(operand: &mut Option<PathBuf>, given: PathBuf) -> Result<(), Failure> {
 fn usage_failure(error: &clap::Error) -> Failure {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return Failure::new(
-            "a command is missing, such as sort, top, segments, spectra or index build; see --help",
+            "a command is missing, such as sort, top, uniq, segments, spectra or index build; see --help",
         );
     }
     let text = error.render().to_string();

@@ -94,13 +94,14 @@ mod tests {
     use clap_complete::Shell;
 
     use super::super::flag::{Arguments, Effect};
-    use super::super::{SegmentsOptions, SortOptions, SpectraOptions, TopOptions, program};
+    use super::super::{SegmentsOptions, SortOptions, SpectraOptions, TopOptions, UniqOptions, program};
     use crate::man;
 
     #[test]
     fn every_option_of_the_tables_is_in_the_help_the_man_page_and_the_completions() {
         holds::<SortOptions>();
         holds::<TopOptions>();
+        holds::<UniqOptions>();
         holds::<SegmentsOptions>();
         holds::<SpectraOptions>();
     }

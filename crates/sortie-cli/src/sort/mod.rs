@@ -26,8 +26,8 @@ pub fn run(args: &LinesJob) -> Result<(), Failure> {
     let mut job = LineSort::new(order, &start, &ledger);
     job.terminator = if args.zero_terminated { 0 } else { b'\n' };
     job.engine = args.resources.engine;
-    // The marks of `--debug` are printed under each line.
-    job.whole_lines = args.debug;
+    // The marks of `--debug` are printed under each line, and distinct lines are counted.
+    job.whole_lines = args.debug || args.distinct.is_some();
     if args.debug {
         warnings::of(args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
     }
@@ -67,6 +67,9 @@ fn sort(
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let Resources { parallel, buffer_size, .. } = args.resources;
     let budget = memory::budget(buffer_size, size, || of_use(parallel, None));
+    // The other half is for the tables that count lines.
+    let has_tables = args.distinct.is_some() && job.order.plain().is_some();
+    let budget = if has_tables { budget / 2 } else { budget };
     let job = job.within(budget, buffer_size.is_some(), size);
     let task = Task::new(&args.temporary, budget, ledger);
     task.publish(args.output.as_deref(), compression, |sink| {
@@ -80,10 +83,11 @@ fn sort(
             [_, ..] if args.debug => sink(&annotated(text, &job)),
             text => sink(text),
         };
-        match args.top {
-            Some(count) => job.top_inputs(count, inputs, size, &task, sink),
-            None if args.merge => job.merge_inputs(inputs, size, &task, sink),
-            None => job.sort_inputs(inputs, size, &task, sink),
+        match (args.top, args.distinct) {
+            (Some(count), _) => job.top_inputs(count, inputs, size, &task, sink),
+            (_, Some(how)) => job.distinct_inputs(how, inputs, size, &task, sink),
+            _ if args.merge => job.merge_inputs(inputs, size, &task, sink),
+            _ => job.sort_inputs(inputs, size, &task, sink),
         }
     })
 }

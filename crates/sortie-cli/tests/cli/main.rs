@@ -24,3 +24,4 @@ mod small;
 mod spectra;
 mod support;
 mod top;
+mod uniq;

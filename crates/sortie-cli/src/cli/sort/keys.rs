@@ -7,7 +7,7 @@ use crate::cli::job_kind::JobKind::{Fixed, Lines};
 use crate::cli::values::separator;
 
 /// The options of all commands that sort lines.
-pub const fn shared<A: AsMut<SortOptions>>() -> [Flag<A>; 4] {
+pub const fn shared<A: AsMut<SortOptions>>() -> [Flag<A>; 2] {
     [
         Flag {
             name: Name::Both('k', "key"),
@@ -29,6 +29,12 @@ pub const fn shared<A: AsMut<SortOptions>>() -> [Flag<A>; 4] {
                 once(&mut args.as_mut().separator, byte, "incompatible tabs")
             }),
         },
+    ]
+}
+
+/// What commands that write all lines do with those whose keys are equal.
+pub const fn ties<A: AsMut<SortOptions>>() -> [Flag<A>; 2] {
+    [
         Flag {
             name: Name::Both('s', "stable"),
             gnu: true,
@@ -56,7 +62,7 @@ pub const DEBUG: &[Flag<SortOptions>] = &[Flag {
 
 #[cfg(test)]
 mod tests {
-    use super::{DEBUG, shared};
+    use super::{DEBUG, shared, ties};
     use crate::cli::SortOptions;
     use crate::cli::flag::tests::each_sets;
 
@@ -67,9 +73,11 @@ mod tests {
             &[
                 ("--key=2,3", |args| args.keys == ["2,3".parse().unwrap()]),
                 ("--field-separator=;", |args| args.separator == Some(b';')),
-                ("--stable", |args| args.stable),
-                ("--unique", |args| args.unique),
             ],
+        );
+        each_sets::<SortOptions>(
+            &ties(),
+            &[("--stable", |args| args.stable), ("--unique", |args| args.unique)],
         );
         each_sets(DEBUG, &[("--debug", |args| args.debug)]);
     }

@@ -8,13 +8,14 @@ mod ordering;
 mod records;
 mod temporary;
 mod top;
+mod uniq;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use sortie::Engine;
 use sortie_files::compression::Asked;
-use sortie_files::formats::text::KeyOptions;
+use sortie_files::formats::text::{Distinct, KeyOptions};
 use sortie_files::{Temporary, quote};
 
 use super::arrays::{self, ArrayOptions};
@@ -31,6 +32,7 @@ use records::{Form, RecordFormat};
 pub use records::{RecordKey, RecordLayout, RecordOptions};
 pub use temporary::temporary_folder;
 pub use top::TopOptions;
+pub use uniq::UniqOptions;
 
 /// The options of `sortie sort` as given. [`SortOptions::job`] determines the job that they select.
 #[derive(Debug, Default)]
@@ -59,6 +61,8 @@ pub struct SortOptions {
     debug: bool,
     /// The number of lines to write.
     top: Option<u64>,
+    /// Which distinct lines to write, if not all lines.
+    distinct: Option<Distinct>,
 
     pub(super) compress: Option<Asked>,
     pub(super) resources: Resources,
@@ -150,8 +154,12 @@ If the reader of a pipe closes it, SIGPIPE ends the program; if SIGPIPE is ignor
         Section { heading: None, flags: &files::shared() },
         Section { heading: None, flags: &files::pages() },
         Section { heading: None, flags: files::OBSOLETE },
-        Section { heading: Some("Ordering"), flags: &ordering::shared(ordering::NUMERIC) },
+        Section {
+            heading: Some("Ordering"),
+            flags: &ordering::shared(ordering::DICTIONARY, ordering::NUMERIC),
+        },
         Section { heading: Some("Keys"), flags: &keys::shared() },
+        Section { heading: Some("Keys"), flags: &keys::ties() },
         Section { heading: Some("Keys"), flags: keys::DEBUG },
         Section { heading: Some("Output"), flags: &compress::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
@@ -268,6 +276,11 @@ impl SortOptions {
                 "--top works only with sorts on the CPU; remove -c, -C, -m, --explain and --engine",
             ));
         }
+        if self.distinct.is_some() && kind != JobKind::Lines {
+            return Err(Failure::new(format!(
+                "sortie uniq is for lines; it cannot be used with {kind}, unless --text is given"
+            )));
+        }
         if let Some((name, of)) = self.given.iter().find(|(_, of)| !of.contains(&kind)) {
             let items: Vec<_> = of.iter().map(|kind| kind.items()).collect();
             let rest = match (kind, of) {
@@ -286,8 +299,8 @@ impl SortOptions {
 
     fn lines(mut self) -> Result<LinesJob, Failure> {
         self.check_keys()?;
-        if self.top.is_some() {
-            // Reading takes all the time, so no GPU is looked for.
+        if self.top.is_some() || self.distinct.is_some() {
+            // Reading takes most of the time, so no GPU is looked for.
             self.resources.engine = Engine::Cpu;
         }
         if self.debug && self.output.is_some() && self.checks.is_empty() {
@@ -314,10 +327,12 @@ impl SortOptions {
             ordering: self.ordering,
             random_source: self.random_source,
             separator: self.separator,
-            stable: self.stable,
+            // The first of the input is the one to show.
+            stable: self.stable || self.distinct.is_some(),
             unique: self.unique,
             debug: self.debug,
             top: self.top,
+            distinct: self.distinct,
             compress: self.compress,
             resources: self.resources,
             temporary: self.temporary,

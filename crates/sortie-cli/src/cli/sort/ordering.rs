@@ -6,11 +6,12 @@ use crate::cli::job_kind::JobKind;
 use crate::cli::job_kind::JobKind::Lines;
 use crate::cli::values::SortWord;
 
-/// The name of the option for numbers in `sort`.
+/// The names in `sort` of options that have another letter, or none, in other commands.
+pub const DICTIONARY: Name = Name::Both('d', "dictionary-order");
 pub const NUMERIC: Name = Name::Both('n', "numeric-sort");
 
-/// The options of all commands that sort lines. `numeric` is the name of that for numbers.
-pub const fn shared<A: AsMut<SortOptions>>(numeric: Name) -> [Flag<A>; 13] {
+/// The options of all commands that sort lines. `dictionary` and `numeric` are the names of two of them.
+pub const fn shared<A: AsMut<SortOptions>>(dictionary: Name, numeric: Name) -> [Flag<A>; 13] {
     [
         Flag {
             name: Name::Both('b', "ignore-leading-blanks"),
@@ -20,7 +21,7 @@ pub const fn shared<A: AsMut<SortOptions>>(numeric: Name) -> [Flag<A>; 13] {
             effect: Effect::Switch(|args| args.as_mut().ordering.blanks = true),
         },
         Flag {
-            name: Name::Both('d', "dictionary-order"),
+            name: dictionary,
             gnu: true,
             of: &[Lines],
             help: "Consider only blanks, letters and digits",
@@ -116,14 +117,14 @@ pub const fn shared<A: AsMut<SortOptions>>(numeric: Name) -> [Flag<A>; 13] {
 mod tests {
     use std::path::Path;
 
-    use super::{NUMERIC, shared};
+    use super::{DICTIONARY, NUMERIC, shared};
     use crate::cli::SortOptions;
     use crate::cli::flag::tests::each_sets;
 
     #[test]
     fn each_option_sets_what_it_says() {
         each_sets::<SortOptions>(
-            &shared(NUMERIC),
+            &shared(DICTIONARY, NUMERIC),
             &[
                 ("--ignore-leading-blanks", |args| args.ordering.blanks),
                 ("--dictionary-order", |args| args.ordering.dictionary),

@@ -63,8 +63,12 @@ Examples:
         Section { heading: None, flags: &[top(Name::Both('n', "lines"), "Print the first K lines")] },
         Section { heading: None, flags: &files::shared() },
         Section { heading: None, flags: &files::pages() },
-        Section { heading: Some("Ordering"), flags: &ordering::shared(Name::Long("numeric-sort")) },
+        Section {
+            heading: Some("Ordering"),
+            flags: &ordering::shared(ordering::DICTIONARY, Name::Long("numeric-sort")),
+        },
         Section { heading: Some("Keys"), flags: &keys::shared() },
+        Section { heading: Some("Keys"), flags: &keys::ties() },
         Section { heading: Some("Output"), flags: &compress::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
         Section { heading: Some("Resources"), flags: &temporary::shared() },

@@ -20,8 +20,10 @@
 //! ```
 
 mod alike;
+mod blocks;
 mod check;
 mod cost;
+mod distinct;
 mod external;
 mod items;
 pub mod key;
@@ -46,6 +48,7 @@ use crate::memory::window;
 use crate::run::Part;
 use crate::{Error, Gather, Ledger, PARALLEL_FROM};
 pub use check::Disorder;
+pub use distinct::Distinct;
 pub use key::{KeyOptions, KeySpec};
 pub use merge::INPUTS_AT_ONCE;
 pub use order::{LineOrder, TextOrder, compare_bytes};
@@ -132,6 +135,11 @@ impl<'a> LineSort<'a> {
     /// Whether one thread does all the work. There may be no pool then, and calling rayon would start one.
     fn is_alone(&self) -> bool {
         self.threads.get() == Some(&1)
+    }
+
+    /// The number of threads that take blocks of lines in turn.
+    fn readers(&self) -> usize {
+        if self.is_alone() { 1 } else { rayon::current_num_threads() }
     }
 
     fn gather(&self) -> Gather {

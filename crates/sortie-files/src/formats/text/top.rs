@@ -5,7 +5,6 @@
 //! come before the bound is refused, usually by its first bytes. At the end, the lines that the threads have kept are sorted as any
 //! other text. If they become too many for the memory, the sort takes over at once: it gets them and the rest of the input.
 
-use std::io::{ErrorKind, Read};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -13,20 +12,17 @@ use rayon::prelude::*;
 use sortie_formats::lines;
 
 use super::LineSort;
+use super::blocks::Blocks;
 use super::external::Feed;
 use super::order::{Code, LineOrder};
 use crate::memory::{append, append_line, room};
-use crate::{Error, Input, Inputs, Sink, Task};
+use crate::{Error, Input, Sink, Task};
 
-/// The least and the most bytes of a block. The largest fits in the cache of a core.
-const BLOCK: (u64, u64) = (4 << 10, 256 << 10);
 /// A thread makes its selection only from this many lines more than it needs.
 const LEAST_MORE: usize = 64;
-/// The parts of the memory, divided among the threads, that the lines kept, a long line, and a block may take. A block of empty lines
-/// may add some 60 times its size to the lines kept.
+/// The part of the memory, divided among the threads, that the lines kept may take. A block of empty lines may add some 60 times its size
+/// to them.
 const KEPT: u64 = 4;
-const LONG: u64 = 16;
-const READ: u64 = 64;
 
 impl LineSort<'_> {
     /// Writes the first `count` lines into `sink` that a sort of all inputs would write. `size` is the number of bytes of the inputs, if
@@ -45,19 +41,11 @@ impl LineSort<'_> {
         self.start_threads(size)?;
         self.ledger.progress.stage("selecting", size.unwrap_or(0));
         let start = Instant::now();
-        let threads = if self.is_alone() { 1 } else { rayon::current_num_threads() };
-        let part = |part: u64| self.budget / (part * threads as u64);
-        let block = part(READ).min(size.unwrap_or(u64::MAX)).clamp(BLOCK.0, BLOCK.1);
-        let blocks = Mutex::new(Blocks {
-            inputs: Inputs::new(inputs),
-            rest: Vec::new(),
-            handed_out: 0,
-            block: block as usize,
-            longest: part(LONG) as usize,
-            is_over: false,
-        });
+        let threads = self.readers();
+        let blocks = Mutex::new(Blocks::new(inputs, size, self));
+        let share = self.budget / (KEPT * threads as u64);
         let select = |_| {
-            let mut kept = Candidates::new(count.try_into().unwrap_or(usize::MAX), part(KEPT) as usize, self);
+            let mut kept = Candidates::new(count.try_into().unwrap_or(usize::MAX), share as usize, self);
             kept.take(&blocks, self)?;
             Ok(kept)
         };
@@ -66,7 +54,9 @@ impl LineSort<'_> {
         } else {
             (0..threads).into_par_iter().map(select).collect::<Result<_, Error>>()?
         };
-        let Blocks { inputs, rest, handed_out, .. } = blocks.into_inner().expect("no thread panicked");
+        let blocks = blocks.into_inner().expect("no thread panicked");
+        let handed_out = blocks.handed_out();
+        let (rest, inputs) = blocks.into_rest();
         let mut text = in_input_order(kept, self.terminator)?;
         append(&mut text, &rest)?;
         self.ledger.note("select", start.elapsed(), handed_out as usize, text.len());
@@ -85,83 +75,6 @@ fn first_lines<'t>(text: &'t [u8], left: &mut u64, terminator: u8) -> &'t [u8] {
         end = at + 1;
     }
     if *left == 0 { &text[..end] } else { text }
-}
-
-/// The inputs as blocks of whole lines.
-struct Blocks {
-    inputs: Inputs<Box<dyn Read + Send>>,
-    /// What was read after the last whole line.
-    rest: Vec<u8>,
-    /// The bytes of all blocks so far.
-    handed_out: u64,
-    block: usize,
-    /// The most bytes of a block with a single line.
-    longest: usize,
-    /// Whether there are no more blocks, although there may be more input.
-    is_over: bool,
-}
-
-impl Blocks {
-    /// Replaces `block` by the next lines. Returns their position in the input, or `None` if there are no more, or the next line is too
-    /// long.
-    fn next(&mut self, block: &mut Vec<u8>, job: &LineSort<'_>) -> Result<Option<u64>, Error> {
-        if self.is_over {
-            return Ok(None);
-        }
-        job.ledger.check()?;
-        // After an error, the other threads shall end too.
-        self.is_over = true;
-        let mut filled = self.rest.len();
-        resize(block, self.block.max(filled + 1))?;
-        block[..filled].copy_from_slice(&self.rest);
-        self.rest.clear();
-        let whole = loop {
-            filled = self.fill(block, filled, job)?;
-            let end = memchr::memrchr(job.terminator, &block[..filled]);
-            if end.is_some() || block.len() >= self.longest || self.inputs.is_at_end() {
-                break end.map_or(0, |end| end + 1);
-            }
-            resize(block, 2 * block.len())?;
-        };
-        append(&mut self.rest, &block[whole..filled])?;
-        block.truncate(whole);
-        self.is_over = whole == 0;
-        self.handed_out += whole as u64;
-        Ok((whole > 0).then(|| self.handed_out - whole as u64))
-    }
-
-    /// Reads until the block is full, or the last input ends. Returns the number of bytes in the block. A missing end of an input's last
-    /// line is added, for which one byte is kept free.
-    fn fill(&mut self, block: &mut [u8], mut filled: usize, job: &LineSort<'_>) -> Result<usize, Error> {
-        while filled + 1 < block.len()
-            && let Some((input, content)) = self.inputs.current(Input::read_text)?
-        {
-            let room = block.len() - 1;
-            match content.read(&mut block[filled..room]) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::file("read", input.name())(error)),
-                Ok(0) => {
-                    self.inputs.close();
-                    if filled > 0 && block[filled - 1] != job.terminator {
-                        block[filled] = job.terminator;
-                        filled += 1;
-                    }
-                }
-                Ok(read) => {
-                    job.ledger.progress.advance(read as u64);
-                    filled += read;
-                }
-            }
-        }
-        Ok(filled)
-    }
-}
-
-fn resize(block: &mut Vec<u8>, bytes: usize) -> Result<(), Error> {
-    let more = bytes.saturating_sub(block.len());
-    block.try_reserve_exact(more).map_err(|_| Error::Memory(bytes as u64))?;
-    block.resize(bytes, 0);
-    Ok(())
 }
 
 /// The lines of one thread that may be among the first `count`.
@@ -219,7 +132,9 @@ impl<'a> Candidates<'a> {
         loop {
             let position = {
                 let mut blocks = blocks.lock().expect("no thread panicked");
-                blocks.is_over |= !self.fit;
+                if !self.fit {
+                    blocks.stop();
+                }
                 blocks.next(&mut block, job)?
             };
             let Some(position) = position else { return Ok(()) };
