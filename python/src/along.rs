@@ -141,9 +141,11 @@ fn argsort_numbers<I: Written>(
     held: usize,
 ) -> Result<Report, Failure> {
     let (len, k) = (lanes.len, results.len);
-    let argsort = |keys: &[u8], indices: &mut [I], held| match k == len {
-        true => numbers.argsort(keys, segments(indices.len() / len, len), indices, held),
-        false => numbers.arg_top_k(keys, len, sorted, indices, k, held),
+    let argsort = |keys: &[u8], indices: &mut [I], held| {
+        if k == len {
+            return numbers.argsort(keys, segments(indices.len() / len, len), indices, held);
+        }
+        numbers.arg_top_k(keys, len, sorted, indices, k, held)
     };
     let rows = lanes.rows(numbers.align()).filter(|_| !leaf.swapped);
     if let (Some(rows), Some(written)) = (rows, results.rows(align_of::<I>())) {

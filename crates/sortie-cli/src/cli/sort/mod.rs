@@ -4,6 +4,7 @@ mod axis;
 mod files;
 mod gnu;
 mod keys;
+mod lines;
 mod ordering;
 mod records;
 mod temporary;

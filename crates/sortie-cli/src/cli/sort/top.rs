@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use sortie_files::compression::Asked;
-
+use super::lines::LinesOptions;
 use super::{SortOptions, files, keys, ordering, temporary};
 use crate::cli::compress;
 use crate::cli::flag::{Arguments, Domain, Effect, Flag, Name, Operand, Section, missing};
 use crate::cli::job_kind::JobKind::Lines;
-use crate::cli::resources::{self, Resources};
-use crate::cli::values::lines;
+use crate::cli::resources;
+use crate::cli::values;
 use crate::failure::Failure;
 
 pub const TOP: &[Flag<SortOptions>] =
@@ -23,17 +22,18 @@ const fn top<A: AsMut<SortOptions>>(name: Name, help: &'static str) -> Flag<A> {
         of: &[Lines],
         help,
         effect: Effect::Value("K", Domain::Text, |args, given| {
-            args.as_mut().top = Some(given.read(lines)?);
+            args.as_mut().top = Some(given.read(values::lines)?);
             Ok(())
         }),
     }
 }
 
-/// The options of `sortie top`: those of `sort` for lines.
+/// `sortie top`.
 #[derive(Debug, Default)]
-pub struct TopOptions {
-    sort: SortOptions,
-}
+pub struct Top;
+
+/// The options of `sortie top`: those of `sort` for lines.
+pub type TopOptions = LinesOptions<Top>;
 
 impl Arguments for TopOptions {
     type Complete = SortOptions;
@@ -88,24 +88,6 @@ Examples:
             return Err(missing(&[(false, "--lines <K>")]));
         }
         self.sort.complete()
-    }
-}
-
-impl AsMut<SortOptions> for TopOptions {
-    fn as_mut(&mut self) -> &mut SortOptions {
-        &mut self.sort
-    }
-}
-
-impl AsMut<Option<Asked>> for TopOptions {
-    fn as_mut(&mut self) -> &mut Option<Asked> {
-        &mut self.sort.compress
-    }
-}
-
-impl AsMut<Resources> for TopOptions {
-    fn as_mut(&mut self) -> &mut Resources {
-        &mut self.sort.resources
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use sortie_files::compression::Asked;
 use sortie_files::formats::text::Distinct;
 
+use super::lines::LinesOptions;
 use super::{SortOptions, files, keys, ordering, temporary};
 use crate::cli::compress;
 use crate::cli::flag::{Arguments, Effect, Flag, Name, Operand, Section};
 use crate::cli::job_kind::JobKind::Lines;
-use crate::cli::resources::{self, Resources};
+use crate::cli::resources;
 use crate::failure::Failure;
 
 /// The options of GNU uniq.
@@ -19,30 +19,26 @@ const WHICH: &[Flag<UniqOptions>] = &[
         gnu: true,
         of: &[Lines],
         help: "Print before each line how often it occurs",
-        effect: Effect::Switch(|args| args.which.count = true),
+        effect: Effect::Switch(|args| args.own.count = true),
     },
     Flag {
         name: Name::Both('d', "repeated"),
         gnu: true,
         of: &[Lines],
         help: "Print only lines that occur several times",
-        effect: Effect::Switch(|args| args.which.repeated = true),
+        effect: Effect::Switch(|args| args.own.repeated = true),
     },
     Flag {
         name: Name::Both('u', "unique"),
         gnu: true,
         of: &[Lines],
         help: "Print only lines that occur once",
-        effect: Effect::Switch(|args| args.which.single = true),
+        effect: Effect::Switch(|args| args.own.single = true),
     },
 ];
 
 /// The options of `sortie uniq`: those of GNU uniq, and those of `sort` for lines.
-#[derive(Debug, Default)]
-pub struct UniqOptions {
-    sort: SortOptions,
-    which: Distinct,
-}
+pub type UniqOptions = LinesOptions<Distinct>;
 
 impl Arguments for UniqOptions {
     type Complete = SortOptions;
@@ -96,26 +92,8 @@ Examples:
     }
 
     fn complete(mut self) -> Result<SortOptions, Failure> {
-        self.sort.distinct = Some(self.which);
+        self.sort.distinct = Some(self.own);
         self.sort.complete()
-    }
-}
-
-impl AsMut<SortOptions> for UniqOptions {
-    fn as_mut(&mut self) -> &mut SortOptions {
-        &mut self.sort
-    }
-}
-
-impl AsMut<Option<Asked>> for UniqOptions {
-    fn as_mut(&mut self) -> &mut Option<Asked> {
-        &mut self.sort.compress
-    }
-}
-
-impl AsMut<Resources> for UniqOptions {
-    fn as_mut(&mut self) -> &mut Resources {
-        &mut self.sort.resources
     }
 }
 
@@ -129,9 +107,9 @@ mod tests {
         each_sets(
             WHICH,
             &[
-                ("--count", |args| args.which.count),
-                ("--repeated", |args| args.which.repeated),
-                ("--unique", |args| args.which.single),
+                ("--count", |args| args.own.count),
+                ("--repeated", |args| args.own.repeated),
+                ("--unique", |args| args.own.single),
             ],
         );
     }

@@ -5,12 +5,14 @@
 //! memory, the rest of the input is sorted as any text, and what the tables have is merged with it. Lines with keys are all sorted.
 
 use std::cmp::Ordering;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::iter::Peekable;
 use std::sync::Mutex;
 use std::time::Instant;
 use std::vec;
 
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 use itoa::Buffer;
 use rayon::prelude::*;
 use sortie_formats::lines;
@@ -18,15 +20,13 @@ use sortie_formats::lines;
 use super::LineSort;
 use super::blocks::Blocks;
 use super::external::Feed;
-use super::order::{Code, padded};
+use super::order::Code;
 use super::sorter::sorter;
-use crate::memory::{append, append_line, filled, room};
+use crate::memory::{append, append_line, room};
 use crate::{Error, Input, Sink, Task};
 
 /// The part of the memory, divided among the threads, that a table may take. The sort of its lines takes as much again.
 const TABLE: u64 = 3;
-/// The slots of a table at the start.
-const SLOTS: usize = 1 << 10;
 /// The bytes that are gathered before they are written.
 const BLOCK: usize = 64 << 10;
 /// The least width of a count, as in GNU uniq.
@@ -66,13 +66,12 @@ impl LineSort<'_> {
         let start = Instant::now();
         let blocks = Mutex::new(Blocks::new(inputs, size, self));
         let threads = self.readers();
-        let seed = RandomState::new().hash_one(0);
         let count = |_| {
-            let mut table = Table::new((self.budget / (TABLE * threads as u64)) as usize, seed)?;
+            let mut table = Table::new((self.budget / (TABLE * threads as u64)) as usize);
             table.take(&blocks, self)?;
             Ok(table)
         };
-        let mut tables = if threads == 1 {
+        let tables = if threads == 1 {
             vec![count(0)?]
         } else {
             (0..threads).into_par_iter().map(count).collect::<Result<Vec<_>, Error>>()?
@@ -80,8 +79,7 @@ impl LineSort<'_> {
         let blocks = blocks.into_inner().expect("no thread panicked");
         let handed_out = blocks.handed_out() as usize;
         let (rest, inputs) = blocks.into_rest();
-        tables.iter_mut().for_each(Table::close);
-        let mut counted = room(tables.iter().map(|table| table.slots.len()).sum())?;
+        let mut counted = room(tables.iter().map(|table| table.lines.len()).sum())?;
         counted.extend(tables.iter().flat_map(Table::counted));
         self.ledger.note("count", start.elapsed(), handed_out, counted.len());
         self.ledger.absorb(sorter(self, descending, counted.len())?.sort_strings(&mut counted)?);
@@ -95,35 +93,32 @@ impl LineSort<'_> {
 
 /// The distinct lines that one thread has read.
 struct Table {
-    /// Hashes with equal low bits are in consecutive slots.
-    slots: Vec<Slot>,
-    lines: usize,
+    lines: HashTable<Line>,
+    /// Its keys are random, so that no input can be made for which many hashes are equal.
+    hasher: RandomState,
     /// The bytes of the lines, one after the other.
     text: Vec<u8>,
     /// The bytes that may be taken.
     share: usize,
-    seed: u64,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Slot {
+struct Line {
     hash: u64,
     /// The line in the text.
     start: usize,
     length: usize,
-    /// 0 if the slot is empty.
     count: u64,
 }
 
-impl Slot {
-    fn line<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+impl Line {
+    fn of<'t>(&self, text: &'t [u8]) -> &'t [u8] {
         &text[self.start..][..self.length]
     }
 }
 
 impl Table {
-    fn new(share: usize, seed: u64) -> Result<Self, Error> {
-        Ok(Table { slots: filled(SLOTS, Slot::default())?, lines: 0, text: Vec::new(), share, seed })
+    fn new(share: usize) -> Self {
+        Table { lines: HashTable::new(), hasher: RandomState::default(), text: Vec::new(), share }
     }
 
     /// Takes block after block, until there are no more or the table of any thread takes too much memory.
@@ -143,78 +138,36 @@ impl Table {
             lines::ends(&block, job.terminator).try_for_each(|end| {
                 let line = &block[start..end];
                 start = end + 1;
-                self.count(line, hash(line, self.seed))
+                self.count(line)
             })?;
         }
     }
 
-    /// The bytes that the table takes. While the slots or the text grow, the old ones are there too.
+    /// The bytes that the table takes. While it or the text grows, the old one is held too.
     fn taken(&self) -> usize {
-        2 * (self.text.len() + size_of_val(&self.slots[..]))
+        2 * (self.text.len() + self.lines.allocation_size())
     }
 
     #[inline]
-    fn count(&mut self, line: &[u8], hash: u64) -> Result<(), Error> {
-        let at = find(&self.slots, hash, |slot| slot.line(&self.text) == line);
-        let slot = &mut self.slots[at];
-        slot.count += 1;
-        if slot.count == 1 {
-            (slot.hash, slot.start, slot.length) = (hash, self.text.len(), line.len());
-            append(&mut self.text, line)?;
-            self.lines += 1;
-            if 2 * self.lines > self.slots.len() {
-                self.grow()?;
-            }
+    fn count(&mut self, line: &[u8]) -> Result<(), Error> {
+        let hash = self.hasher.hash_one(line);
+        if let Some(known) =
+            self.lines.find_mut(hash, |known| known.hash == hash && known.of(&self.text) == line)
+        {
+            known.count += 1;
+            return Ok(());
         }
+        let (start, length) = (self.text.len(), line.len());
+        append(&mut self.text, line)?;
+        let room = self.lines.try_reserve(1, |line| line.hash);
+        room.map_err(|_| Error::Memory(2 * self.lines.allocation_size() as u64))?;
+        self.lines.insert_unique(hash, Line { hash, start, length, count: 1 }, |line| line.hash);
         Ok(())
-    }
-
-    fn grow(&mut self) -> Result<(), Error> {
-        let mut slots = filled(2 * self.slots.len(), Slot::default())?;
-        for slot in self.slots.iter().filter(|slot| slot.count > 0) {
-            let at = find(&slots, slot.hash, |_| false);
-            slots[at] = *slot;
-        }
-        self.slots = slots;
-        Ok(())
-    }
-
-    /// Frees the empty slots. After that, no lines can be counted.
-    fn close(&mut self) {
-        self.slots.retain(|slot| slot.count > 0);
-        self.slots.shrink_to_fit();
     }
 
     fn counted(&self) -> impl Iterator<Item = Counted<'_>> {
-        self.slots.iter().map(move |slot| Counted { line: slot.line(&self.text), count: slot.count })
+        self.lines.iter().map(|line| Counted { line: line.of(&self.text), count: line.count })
     }
-}
-
-/// The slot of a line with this hash, or an empty one for it. At least one slot must be empty, and their number a power of two.
-#[inline]
-fn find(slots: &[Slot], hash: u64, is_line: impl Fn(&Slot) -> bool) -> usize {
-    let mut at = hash as usize & (slots.len() - 1);
-    while slots[at].count > 0 && !(slots[at].hash == hash && is_line(&slots[at])) {
-        at = (at + 1) & (slots.len() - 1);
-    }
-    at
-}
-
-/// A hash of a line. It depends on `seed`, so that no input can be made for which many hashes are equal.
-#[inline]
-fn hash(line: &[u8], seed: u64) -> u64 {
-    let (words, rest) = line.as_chunks::<8>();
-    let words = words.iter().map(|word| u64::from_le_bytes(*word));
-    let hash = words.fold(seed ^ line.len() as u64, mix);
-    mix(hash, padded(rest) ^ seed.rotate_left(32))
-}
-
-/// Multiplies to 128 bits, and adds both halves without carries.
-#[inline]
-fn mix(hash: u64, word: u64) -> u64 {
-    // The fractional digits of the golden ratio.
-    let product = u128::from(hash ^ word) * u128::from(0x9E37_79B9_7F4A_7C15_u64 ^ hash.rotate_left(23));
-    product as u64 ^ (product >> 64) as u64
 }
 
 /// A line and the number of its occurrences.
@@ -241,7 +194,7 @@ struct Counter<'a, 's> {
     code: Code,
     /// 0 if there was no line yet.
     count: u64,
-    /// What is to be written next.
+    /// The bytes to write next.
     block: Vec<u8>,
     sink: Sink<'s>,
 }

@@ -22,8 +22,9 @@ use crate::parallel::{self, ITEMS_A_TASK};
 use crate::ways::CpuWay;
 use crate::{Error, Order, Report, TotalOrder};
 
-/// One of this many codes is sampled, but at least and at most so many. 10^7 codes: 2441, which takes 50 us of the 3 ms.
+/// One code in this many is sampled: of 10^7 codes 2,441, which takes 50 us of the 3 ms.
 const SAMPLED: usize = 1 << 12;
+/// The bounds of the sample's size.
 const LEAST_SAMPLE: usize = 1 << 8;
 const LARGEST_SAMPLE: usize = 1 << 14;
 

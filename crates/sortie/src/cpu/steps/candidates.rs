@@ -15,20 +15,19 @@ use crate::{Error, scratch};
 /// Candidates beyond twice `k`: with few of them, a selection would often be necessary.
 const MORE: usize = 1 << 12;
 
-/// What is selected from: items that are ordered by a code, and if codes are equal by a comparison.
+/// The items among which a selection chooses, ordered by a code, and if codes are equal by a comparison.
 pub(crate) trait Items<L>: Sync {
     /// Whether items with equal codes are equal.
     const HAS_WHOLE_CODES: bool;
     fn len(&self) -> usize;
     fn code(&self, index: usize) -> L;
-    /// Writes the positions of the items with codes up to this one in a block that begins at `start`, ascending. Returns their
-    /// number.
+    /// Writes the positions in `block` of its items with codes up to this one, ascending. Returns their number.
     fn filter(&self, block: Range<usize>, code: L, positions: &mut [u16; BLOCK], isa: Isa) -> usize;
     /// Compares items whose codes are equal.
     fn compare(&self, a: usize, b: usize) -> Ordering;
 }
 
-/// What is known about a candidate besides its code.
+/// Where a candidate comes from, if that matters.
 pub(crate) trait Origin: Copy + Send {
     /// Whether it is the item's index. If not, codes are the whole order, and the candidates are in no order.
     const IS_INDEX: bool;

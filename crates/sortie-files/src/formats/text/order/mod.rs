@@ -231,7 +231,7 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 
 /// Less than 8 bytes as a number, the first one in the lowest byte, and zeros after the last.
 #[inline]
-pub fn padded(text: &[u8]) -> u64 {
+fn padded(text: &[u8]) -> u64 {
     let last = |length: usize| 8 * (text.len() - length);
     if let (Some(first), Some(end)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
         let [first, end] = [first, end].map(|half| u64::from(u32::from_le_bytes(*half)));
