@@ -40,6 +40,9 @@ impl Cluster {
     }
 
     /// Runs a plan, and returns the rows of all its partitions. One plan at a time.
+    ///
+    /// An executor keeps the rows of its tasks. If it ends after the job has finished, before its rows are fetched, the plan runs
+    /// again, once: the scheduler repeats only the tasks of jobs that have not finished.
     pub(crate) async fn run(
         &self,
         plan: Arc<dyn ExecutionPlan>,
@@ -48,11 +51,20 @@ impl Cluster {
         let plan = PhysicalPlanNode::try_from_physical_plan(plan, &SortieCodec::default())?;
         let mut bytes = Vec::new();
         plan.try_encode(&mut bytes)?;
+        let network = config.ballista_config();
+        match fetch(self.run_job(bytes.clone(), config).await?, &network).await {
+            Ok(rows) => Ok(rows),
+            Err(_) => fetch(self.run_job(bytes, config).await?, &network).await,
+        }
+    }
+
+    /// Runs an encoded plan, and returns where the rows of its partitions are.
+    async fn run_job(&self, plan: Vec<u8>, config: &SessionConfig) -> Result<Vec<PartitionLocation>> {
         // Rows draw their ranges by their place in a partition. Partitions in one task would share their files in any order.
         let config = config.clone().set_str(BALLISTA_SCHEDULER_MAX_PARTITIONS_PER_TASK, "1");
         let settings = config.options().entries().into_iter();
         let mut request = Request::new(ExecuteQueryParams {
-            query: Some(Query::PhysicalPlan(bytes)),
+            query: Some(Query::PhysicalPlan(plan)),
             settings: settings.map(|entry| KeyValuePair { key: entry.key, value: entry.value }).collect(),
             session_id: uuid::Uuid::new_v4().to_string(),
             operation_id: uuid::Uuid::new_v4().to_string(),
@@ -63,7 +75,7 @@ impl Cluster {
         let mut states = scheduler.execute_query_push(request).await.map_err(|e| self.lost(e))?.into_inner();
         while let Some(state) = states.message().await.map_err(|e| self.lost(e))? {
             if let Some(partitions) = self.finished(state)? {
-                return fetch(partitions, &config.ballista_config()).await;
+                return Ok(partitions);
             }
         }
         exec_err!("the scheduler at {} has ended", self.scheduler)

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
@@ -37,8 +37,12 @@ fn sort_on(
 }
 
 fn has_part(output: &Path) -> bool {
+    parts(output) > 0
+}
+
+fn parts(output: &Path) -> usize {
     let files = std::fs::read_dir(output).into_iter().flatten().flatten();
-    files.into_iter().any(|file| file.file_name().to_string_lossy().starts_with("part-"))
+    files.filter(|file| file.file_name().to_string_lossy().starts_with("part-")).count()
 }
 
 /// Kills one of two executors once something is so.
@@ -63,6 +67,24 @@ fn an_executor_that_is_killed_while_rows_are_distributed() {
 #[test]
 fn an_executor_that_is_killed_while_parts_are_written() {
     sort_though_one_is_killed(|_, output| has_part(output));
+}
+
+/// What its tasks returned was lost with it, and the sort failed although all parts were written.
+#[test]
+fn an_executor_that_is_killed_before_its_results_are_fetched() {
+    let (outcome, exists) = sort_while(|cluster, client, output| {
+        client.until(|| has_part(output));
+        client.signal(Signal::STOP);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while parts(output) < PARTS as usize && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(20));
+        }
+        // The scheduler hears that the last task is done.
+        thread::sleep(Duration::from_secs(2));
+        cluster.executors[0].signal(Signal::KILL);
+        client.signal(Signal::CONT);
+    });
+    assert!(outcome.succeeded && exists, "{outcome:?}");
 }
 
 #[test]
