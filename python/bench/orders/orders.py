@@ -3,8 +3,8 @@
 Run it in an environment of its own, with Python 3.13, GNU sort and rustc:
 
     python3.13 -m venv orders
-    orders/bin/pip install -r python/bench/orders-requirements.txt
-    orders/bin/python python/bench/orders.py
+    orders/bin/pip install -r python/bench/orders/requirements.txt
+    orders/bin/python python/bench/orders/orders.py
 
 `--only cupy` asks one library and keeps the answers of the others. It needs NumPy and that library, so it runs on a machine with a GPU.
 What changed since the last run is printed.
@@ -16,6 +16,7 @@ import importlib.metadata
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import warnings
@@ -23,7 +24,7 @@ import warnings
 import further
 import questions
 
-DOCS = pathlib.Path(__file__).parents[2] / "docs"
+DOCS = pathlib.Path(__file__).parents[3] / "docs"
 DATA = DOCS / "orders.json"
 PAGE = DOCS / "orders.md"
 
@@ -121,9 +122,10 @@ def page(data):
     parts = [HEAD.format(date=data["date"], versions=versions)]
     for section in dict.fromkeys(row["section"] for row in data["questions"]):
         parts.append(section_of(section, [row for row in data["questions"] if row["section"] == section]))
-    wrong = sum(row["guess"] != row["answer"] for row in data["further"])
-    parts.append(FURTHER.format(count=len(data["further"]), wrong=wrong))
-    rows = [[row["text"], row["packages"], row["guess"], cell_of(row)] for row in data["further"]]
+    guessed = [row for row in data["further"] if row["guess"]]
+    wrong = sum(row["guess"] != row["answer"] for row in guessed)
+    parts.append(FURTHER.format(count=len(data["further"]), guessed=len(guessed), wrong=wrong))
+    rows = [[escape(row["text"]), row["packages"], escape(row["guess"] or "none"), cell_of(row)] for row in data["further"]]
     parts.append(table(["question", "packages", "guess", "answer"], rows))
     return "\n".join(parts)
 
@@ -133,22 +135,28 @@ def section_of(name, rows):
     lines = []
     for row in rows:
         cells = [cell_of(row["answers"][library]) if library in row["answers"] else "" for library in columns]
-        lines.append([row["text"], *cells, sortie_of(row)])
+        lines.append([escape(row["text"]), *cells, sortie_of(row)])
     return f"## {name}\n\n" + table(["question", *[LIBRARIES[library] for library in columns], "Sortie"], lines)
 
 
 def cell_of(cell):
-    return escape(cell["answer"]) + (" \\*" if cell["guess"] != cell["answer"] else "")
+    return escape(cell["answer"]) + (" \\*" if cell["guess"] not in (None, cell["answer"]) else "")
 
 
 def sortie_of(row):
-    given = [f"{escape(entry['answer'])}: `{escape(entry['call'])}`" for entry in row["sortie"]]
+    given = [f"{escape(entry['answer'])}: `{escape(shown(entry['call']))}`" for entry in row["sortie"]]
     reasons = {}
     for order, reason in row["without"].items():
         reasons.setdefault(reason, []).append(escape(order))
     if not given and len(reasons) == 1:
         return next(iter(reasons))
     return "<br>".join([*given, *[f"{', '.join(orders)}: {reason}" for reason, orders in reasons.items()]])
+
+
+def shown(call):
+    """A call as users write it, without what makes text of its result."""
+    call = re.sub(r"^ties\(x, (.*)\)$", r"\1", call)
+    return re.sub(r"sortie_file\([^,)]+(.*?)\)", r"sortie.sort_file(path, out\1)", call)
 
 
 def escape(text):
@@ -162,22 +170,25 @@ def table(head, rows):
 
 HEAD = """# How others order
 
-<!-- Written by python/bench/orders.py. Do not edit. -->
+<!-- Written by python/bench/orders/orders.py. Do not edit. -->
 
 Libraries do not agree on the order of NaNs, nulls, zeros, ties, nested values, categories and names with numbers. This page says what each
-one does, and which arguments of Sortie give the same order. The answers were collected on {date} with {versions}.
+one does, and which arguments of Sortie give the same order. The answers were collected on {date} with:
+
+{versions}.
 
 - The last column has the calls of Sortie, each after the order that it gives. The first is the default. The tests of Sortie run these calls.
 - The calls to the other libraries, and the inputs `x`, `a` and `t`, are in [orders.json](orders.json).
-- An asterisk marks an answer that differs from the guess that was noted before the call was run.
+- An asterisk marks an answer that differs from the guess that was noted before the call was run. For questions that had been asked of earlier
+  versions, the guess was the earlier answer.
 - An empty cell was not asked: the library has no such function or type. The name of an error is an answer, too.
 - "Mixed" ties depend on the length, the version and the processor.
 """
 
 FURTHER = """## Further questions
 
-{count} questions to one or two packages each, with the guess that was noted before. {wrong} of the guesses were wrong. Some of the answers
-are kept as scripts in [findings](../findings/README.md).
+{count} questions to one or two packages each. A guess was noted for {guessed} of them before they were run, and {wrong} of the guesses were
+wrong. Scripts that repeat the strongest surprises are in [findings](../findings/README.md).
 """
 
 

@@ -84,7 +84,7 @@ def show(value):
 
 
 def plain(value):
-    for method in ("to_pylist", "tolist", "to_list"):
+    for method in ("to_pylist", "as_py", "tolist", "to_list"):
         if hasattr(value, method):
             return getattr(value, method)()
     return list(value) if isinstance(value, tuple) else value
@@ -199,8 +199,7 @@ ask("NaN", "nan-argmax", "the index of the maximum of 2, nan, 1", NAN,
     torch=("torch.tensor(x).argmax()", "1"),
     cupy=("cupy.array(x).argmax()", "1"),
     jax=("jnp.array(x).argmax()", "1"),
-    sortie=[("sortie.arg_top_k(x, 1)", "0"), ("sortie.arg_top_k(x, 1, nans='first')", "1")],
-    without={"ValueError": "an error"})
+    sortie=[("sortie.arg_top_k(x, 1)", "0"), ("sortie.arg_top_k(x, 1, nans='first')", "1")])
 
 ask("NaN", "nan-top-k", "the two largest of 2, nan, 1, 3", {"x": "np.array([2, np.nan, 1, 3])", "t": "pa.table({'x': x})"},
     numpy=("np.sort(np.partition(x, 2)[2:])[::-1]", "nan 3"),
@@ -234,7 +233,8 @@ ask("NaN", "complex", "2+0i, nan+1i, 1+nan i, 1+0i, ascending",
     cupy=("cupy.sort(cupy.array(x))", "(1+0j) (2+0j) (1+nanj) (nan+1j)"),
     jax=("jnp.sort(jnp.array(x))", "(1+0j) (2+0j) (1+nanj) (nan+1j)"),
     sortie=[("sortie.sort(x)", "(1+0j) (2+0j) (1+nanj) (nan+1j)")],
-    without={"RuntimeError": "an error", "NotImplementedError": "an error"})
+    without={"TypeError": "an error", "(1+0j) (2+0j) (nan+1j) (1+nanj)": "NaNs in their input order",
+             "(1+0j) (1+nanj) (2+0j) (nan+1j)": "the real parts first, whatever the imaginary ones are"})
 
 # Nulls
 
@@ -390,7 +390,7 @@ ask("Ties", "ties-descending", "the same, descending", TIES,
     torch=("ties(x, torch.sort(torch.tensor(x), descending=True).indices)", "input order"),
     jax=("ties(x, jnp.argsort(jnp.array(x), descending=True))", "input order"),
     gnu=("ties(x, gnu_ties(x, '-r'))", "reversed"),
-    sortie=[("ties(x, sortie.argsort(x, descending=True))", "input order"), ("ties(x, 1999 - sortie.argsort(x[::-1], descending=True))", "reversed")],
+    sortie=[("ties(x, sortie.argsort(x, descending=True))", "input order"), ("ties(x, sortie.argsort(x)[::-1])", "reversed")],
     without={"mixed": "`stable=False` allows it"})
 
 ask("Ties", "ties-descending-stable", "the same, descending, with the option for a stable sort", TIES,
@@ -424,8 +424,8 @@ ask("Ties", "ties-top-k", "the indices of the two largest of 1, 3, 3, 3, 2", {"x
     torch=("torch.topk(torch.tensor(x), 2).indices", "1 2"),
     cupy=("cupy.argpartition(cupy.array(x), 3)[3:]", "2 3"),
     jax=("jax.lax.top_k(jnp.array(x), 2)[1]", "1 2"),
-    sortie=[("sortie.arg_top_k(x, 2)", "1 2"), ("sortie.arg_top_k(x[::-1], 2)[::-1] * -1 + 4", "2 3"),
-            ("sortie.arg_top_k(x[::-1], 2) * -1 + 4", "3 2")])
+    sortie=[("sortie.arg_top_k(x, 2)", "1 2")],
+    without={"1 3": "any two of the three", "2 1": "any two of the three", "2 3": "any two of the three"})
 
 ask("Ties", "ties-argmin", "the index of the minimum of 2, 1, 1", {"x": "np.array([2, 1, 1])", "t": "pa.table({'x': x, 'i': np.arange(3)})"},
     numpy=("x.argmin()", "1"),
@@ -448,7 +448,7 @@ ask("Nested values", "lists", "lists [1, null], [1], [1, 2], null, [], ascending
     duckdb=("duck('SELECT x FROM t ORDER BY x', t)", "[] [1] [1, 2] [1, null] null"),
     datafusion=("fusion('SELECT x FROM t ORDER BY x', t)", "[] [1] [1, 2] [1, null] null"),
     sortie=[("sortie.sort(a)", "[] [1] [1, 2] [1, null] null"), ("sortie.sort(a, nulls='first')", "null [] [1] [1, null] [1, 2]")],
-    without={})
+    without={"ArrowTypeError": "an error"})
 
 ask("Nested values", "lists-descending", "the same, descending", LISTS,
     polars=("pl.Series(a).sort(descending=True)", "null [1, 2] [1, null] [1] []"),
@@ -457,7 +457,8 @@ ask("Nested values", "lists-descending", "the same, descending", LISTS,
     datafusion=("fusion('SELECT x FROM t ORDER BY x DESC', t)", "null [1, null] [1, 2] [1] []"),
     sortie=[("sortie.sort(a, descending=True)", "[1, 2] [1, null] [1] [] null"),
             ("sortie.sort(a, descending=True, nulls='first')", "null [1, null] [1, 2] [1] []")],
-    without={})
+    without={"ArrowTypeError": "an error", "null [1, 2] [1, null] [1] []": "nulls within lists go where nulls go",
+             "[1, null] [1, 2] [1] [] null": "nulls within lists go where nulls go"})
 
 STRUCTS = {"a": "pa.array([{'a': 1, 'b': None}, {'a': 1, 'b': 2}, {'a': None, 'b': 1}, None])", "t": "pa.table({'x': a})"}
 
@@ -466,8 +467,7 @@ ask("Nested values", "structs", "structs (1, null), (1, 2), (null, 1), null, asc
     pyarrow=("t.sort_by('x')['x']", "(1, 2) (1, null) (null, 1) null"),
     duckdb=("duck('SELECT x FROM t ORDER BY x', t)", "(1, 2) (1, null) (null, 1) null"),
     datafusion=("fusion('SELECT x FROM t ORDER BY x', t)", "(1, 2) (1, null) (null, 1) null"),
-    sortie=[("sortie.sort(a)", "(1, 2) (1, null) (null, 1) null"), ("sortie.sort(a, nulls='first')", "null (null, 1) (1, null) (1, 2)")],
-    without={})
+    sortie=[("sortie.sort(a)", "(1, 2) (1, null) (null, 1) null"), ("sortie.sort(a, nulls='first')", "null (null, 1) (1, null) (1, 2)")])
 
 ask("Nested values", "within-lists", "a list [2, null, 1] sorted by the function for lists", {"t": "pa.table({'x': pa.array([[2, None, 1]])})"},
     polars=("pl.Series([[2, None, 1]]).list.sort()[0]", "null 1 2"),
@@ -710,7 +710,7 @@ ask("Reads", "contigs", "contigs chr10, chrX, chr2 of a file whose header lists 
 ask("Reads", "contigs-of-another-header", "the same, and the header lists chrX, chr10, chr2", {},
     samtools=("contigs_of_reads('chr10 chrX chr2', 'chrX chr10 chr2')", "chrX chr10 chr2"),
     bcftools=("contigs_of_variants('chr10 chrX chr2', 'chrX chr10 chr2')", "chrX chr10 chr2"),
-    sortie=[("' '.join(sortie.sort(pd.Series(pd.Categorical(['chr10', 'chrX', 'chr2'], ['chrX', 'chr10', 'chr2']))))", "chrX chr10 chr2")])
+    sortie=[("sortie.sort(pd.Series(pd.Categorical(['chr10', 'chrX', 'chr2'], ['chrX', 'chr10', 'chr2'])))", "chrX chr10 chr2")])
 
 # CSV
 
@@ -911,7 +911,7 @@ def declared_falsely():
     folder = tempfile.TemporaryDirectory()
     KEPT.append(folder)
     path = f"{folder.name}/x.parquet"
-    pq.write_table(pa.table({"x": [3, 1, 2]}), path, sorting_columns=[pq.SortingColumn(0, nulls_first=True)])
+    pq.write_table(pa.table({"x": [3, 1, 2]}), path, sorting_columns=[pq.SortingColumn(0)])
     return path
 
 
