@@ -4,6 +4,7 @@ Run it in an environment of its own, with Python 3.13, GNU sort and rustc:
 
     python3.13 -m venv orders
     orders/bin/pip install -r python/bench/orders/requirements.txt
+    orders/bin/pip install --no-deps -r python/bench/orders/requirements-torch.txt
     orders/bin/python python/bench/orders/orders.py
 
 `--only cupy` asks one library and keeps the answers of the others. It needs NumPy and that library, so it runs on a machine with a GPU.
