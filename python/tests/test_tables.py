@@ -354,3 +354,15 @@ def test_polars_knows_of_every_first_key():
         assert sorted_keys.flags["SORTED_DESC"] and not sorted_keys.flags["SORTED_ASC"]
         assert not others.flags["SORTED_DESC"] and not others.flags["SORTED_ASC"]
     assert sortie.merge([pl.Series([1, 4]), pl.Series([2])]).flags["SORTED_ASC"]
+
+
+def test_polars_forgets_the_order_of_categories_that_it_converts():
+    """As the guide says: cast them to Enum first."""
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    levels = ["low", "middle", "high"]
+    ordered = pd.Series(pd.Categorical(["high", "low", "middle"], levels, ordered=True))
+    assert sortie.sort(ordered).tolist() == levels
+    converted = pl.from_pandas(ordered)
+    assert sortie.sort(converted).to_list() == ["high", "low", "middle"] == converted.sort().to_list()
+    assert sortie.sort(converted.cast(pl.Enum(levels))).to_list() == levels

@@ -242,3 +242,10 @@ def test_tensors_beside_arrow_data_and_in_tables():
     with pytest.raises(TypeError, match="cannot be merged"):
         sortie.merge([torch.tensor([1]), pa.array([2])])
     assert sortie.is_sorted(values) and not sortie.is_sorted(keys)
+
+
+def test_a_sorted_tensor_is_searched_before_its_nans():
+    """As the guide says: searchsorted of torch compares with the NaNs, and goes on behind them."""
+    x = sortie.sort(torch.tensor([2.0, float("nan"), 1.0, *[float("nan")] * 3]))
+    numbers = x[: len(x) - int(x.isnan().sum())]
+    assert torch.searchsorted(numbers, torch.tensor([1.0, 1.5, 2.0])).tolist() == [0, 1, 1]
