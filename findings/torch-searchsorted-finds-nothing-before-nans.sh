@@ -7,7 +7,10 @@
 #   wrong. So it depends on how many NaNs there are. No error, no warning, and the documentation does not mention NaN.
 # Versions: torch 2.15.0 on the CPU, numpy 2.4.6. Date: 2026-11-29.
 # Output seen:
-#OUT
+#   [1.0, 2.0, nan]
+#     torch [0, 1, 1]  from the right [1, 1, 3]  bucketize [0, 1, 1]  numpy [0, 1, 1]
+#   [1.0, 2.0, nan, nan, nan, nan]
+#     torch [6, 6, 6]  from the right [6, 6, 6]  bucketize [6, 6, 6]  numpy [0, 1, 1]
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

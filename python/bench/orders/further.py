@@ -189,11 +189,6 @@ def _():
     return three_frames(lambda s: s.quantile(0.5, "nearest"), [1, 2, 3, 4])
 
 
-@ask("Narwhals", "mode of 2, 1, 2, 1 in pandas | Polars | PyArrow", "1 2 | 1 2 | 1 2")
-def _():
-    return three_frames(lambda s: s.mode(), [2, 1, 2, 1])
-
-
 @ask("Narwhals", "is_sorted of 1, 2, 2, null in pandas | Polars | PyArrow", "True | True | True")
 def _():
     return three_frames(lambda s: s.is_sorted(), [1.0, 2.0, 2.0, None])

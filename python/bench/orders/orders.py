@@ -189,7 +189,8 @@ one does, and which arguments of Sortie give the same order. The answers were co
 FURTHER = """## Further questions
 
 {count} questions to one or two packages each. A guess was noted for {guessed} of them before they were run, and {wrong} of the guesses were
-wrong. Scripts that repeat the strongest surprises are in [findings](../findings/README.md).
+wrong. "Faster", "as fast" and "slower" were measured on a machine with two cores, and vary. Scripts that repeat the strongest surprises are in
+[findings](../findings/README.md).
 """
 
 

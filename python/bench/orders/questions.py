@@ -223,7 +223,7 @@ ask("NaN", "nan-unique", "the distinct values of nan, 1, nan", {"x": "np.array([
     torch=("torch.unique(torch.tensor(x))", "1 nan nan"),
     cupy=("cupy.unique(cupy.array(x))", "1 nan"),
     jax=("jnp.unique(jnp.array(x))", "1 nan"),
-    without={"1 nan": "no `unique`", "1 nan nan": "no `unique`"})
+    without={"1 nan": "no `unique` in Python", "1 nan nan": "no `unique` in Python"})
 
 ask("NaN", "complex", "2+0i, nan+1i, 1+nan i, 1+0i, ascending",
     {"x": "np.array([2, complex(np.nan, 1), complex(1, np.nan), 1])"},
@@ -336,7 +336,7 @@ ask("Zeros", "zeros-unique", "how many distinct values 0.0 and -0.0 are", ZEROS,
     cupy=("len(cupy.unique(cupy.array(x)))", "1"),
     jax=("len(jnp.unique(jnp.array(x)))", "1"),
     gnu=("len(gnu('0 -0 0', '-g', '-u').split())", "1"),
-    without={"1": "no `unique`", "2": "no `unique`"})
+    without={"1": "no `unique` in Python", "2": "no `unique` in Python"})
 
 ask("Zeros", "zeros-group", "how many groups 0.0 and -0.0 make", ZEROS,
     pandas=("pd.DataFrame({'x': x}).groupby('x').ngroups", "1"),
@@ -557,7 +557,7 @@ ask("Text", "zero-bytes", "how many distinct values a, and a with a zero byte, a
     pyarrow=("len(pc.unique(pa.array(w)))", "2"),
     duckdb=("duck('SELECT count(DISTINCT x) FROM t', t)", "2"),
     datafusion=("fusion('SELECT count(DISTINCT x) FROM t', t)", "2"),
-    without={"1": "no `unique`", "2": "no `unique`"})
+    without={"1": "no `unique` in Python", "2": "no `unique` in Python"})
 
 # Quantiles
 
@@ -664,7 +664,7 @@ ask("Parquet", "declared-by-writer", "what a file that is written from sorted ro
     pyarrow=("declared(lambda path: pq.write_table(t.sort_by('x'), path))", "nothing"),
     duckdb=("declared(lambda path: duck(f\"COPY (SELECT x FROM t ORDER BY x) TO '{path}' (FORMAT parquet)\", t))", "nothing"),
     datafusion=("declared(lambda path: fusion(f\"COPY (SELECT x FROM t ORDER BY x) TO '{path}' STORED AS PARQUET\", t))", "x"),
-    without={"nothing": "writes no Parquet", "x": "writes no Parquet"})
+    without={"nothing": "the Python package writes no Parquet", "x": "the Python package writes no Parquet"})
 
 ask("Parquet", "declared-falsely", "3, 1, 2 in a file that declares ascending order, ordered by the reader", {"path": "declared_falsely()"},
     pandas=("pd.read_parquet(path).sort_values('x')['x']", "1 2 3"),
@@ -681,7 +681,7 @@ ask("Parquet", "bounds-of-floats", "the bounds that a file states for 1, nan, -0
     pyarrow=("bounds(lambda path: pq.write_table(t, path))", "-0.0 1"),
     duckdb=("bounds(lambda path: duck(f\"COPY t TO '{path}' (FORMAT parquet)\", t))", "nothing"),
     datafusion=("bounds(lambda path: fusion(f\"COPY t TO '{path}' STORED AS PARQUET\", t))", "-0.0 1"),
-    without={"-0.0 1": "writes no Parquet", "-0.0 0": "writes no Parquet", "nothing": "writes no Parquet"})
+    without={"-0.0 1": "the Python package writes no Parquet", "-0.0 0": "the Python package writes no Parquet", "nothing": "the Python package writes no Parquet"})
 
 # Sequencing reads
 
