@@ -4,7 +4,8 @@
 # Expected: torch.sort puts NaNs last, and searchsorted searches such an array, as numpy.searchsorted does with that of numpy.sort.
 # Seen: in [1, 2, nan, nan, nan, nan] the position of 1, 1.5 and 2 is 6, the end, from either side. A comparison with the NaN in the
 #   middle is false, and the search goes on behind it. bucketize is the same. With one NaN, only the position of 2 from the right is
-#   wrong. So it depends on how many NaNs there are. No error, no warning, and the documentation does not mention NaN.
+#   wrong. So it depends on how many NaNs there are. The documentation mentions NaN as a value to search for, not as an element. No
+#   error, no warning.
 # Versions: torch 2.15.0 on the CPU, numpy 2.4.6. Date: 2026-11-29.
 # Output seen:
 #   [1.0, 2.0, nan]
