@@ -72,14 +72,13 @@ impl<'a, L: Layout + ?Sized> PartItems<'a, L> {
             self.buffer.try_reserve_exact(more).map_err(|_| Error::Memory(bytes as u64))?;
             self.buffer.resize(bytes, 0);
         }
-        while self.filled < self.buffer.len() && !self.has_ended {
-            match self.reader.read(&mut self.buffer[self.filled..]) {
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                read => {
-                    let read = read.map_err(Error::file(self.doing, &self.name))?;
-                    self.filled += read;
-                    self.has_ended = read == 0;
-                }
+        // One read at a time: a run is read by whole blocks then, directly into this buffer.
+        match self.reader.read(&mut self.buffer[self.filled..]) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            read => {
+                let read = read.map_err(Error::file(self.doing, &self.name))?;
+                self.filled += read;
+                self.has_ended = read == 0;
             }
         }
         if self.has_ended && self.filled > 0 {

@@ -25,8 +25,9 @@ use kept::Kept;
 use merged::PartItems;
 use stretch::{Stretch, Wrong};
 
-/// The bytes of an input to read at a time.
-const PIECE: u64 = 1 << 20;
+/// The least and the most bytes of an input to read at a time, if they are not more than a 16th of the memory. All threads divide the
+/// items of a piece.
+const PIECE: (u64, u64) = (256 << 10, 1 << 20);
 /// The bytes of merged items that are passed on at a time.
 const MERGED: usize = 256 << 10;
 /// The memory for items that are checked at a time.
@@ -333,7 +334,7 @@ impl<L: Layout + ?Sized> Format for LayoutSort<'_, L> {
             let Some((input, opened)) = opened else { break true };
             // A long item is searched again only after it has grown by half.
             let begun = (stretch.text.len() - stretch.whole()) as u64;
-            let piece = (self.budget / 16).min(PIECE).max(begun / 2);
+            let piece = (self.budget / 256).clamp(PIECE.0, PIECE.1).min(self.budget / 16).max(begun / 2);
             stretch.text.try_reserve(piece as usize).map_err(|_| Error::Memory(piece))?;
             let read = (&mut opened.items).take(piece).read_to_end(&mut stretch.text);
             let read = read.map_err(Error::file("read", input.name()))? as u64;
