@@ -11,13 +11,11 @@ use super::{ColumnKey, Form, Table};
 use crate::formats::{Choices, Keep, check_layout, merge_layout, sort_layout};
 use crate::{Error, Input, Temporary};
 
+/// A sort or a merge.
+type Work = fn(&Table, Vec<Input>, Option<&Path>, &Choices) -> Result<Report, Error>;
+
 /// What `work` writes for inputs with these bytes.
-fn written(
-    table: &Table,
-    inputs: &[&[u8]],
-    choices: &Choices,
-    work: fn(&Table, Vec<Input>, Option<&Path>, &Choices) -> Result<Report, Error>,
-) -> Result<Vec<u8>, String> {
+fn written(table: &Table, inputs: &[&[u8]], choices: &Choices, work: Work) -> Result<Vec<u8>, String> {
     let folder = tempfile::tempdir().unwrap();
     let temporary = Temporary { folders: vec![folder.path().to_owned()], ..Temporary::default() };
     let paths: Vec<_> = (0..inputs.len()).map(|i| folder.path().join(i.to_string())).collect();
