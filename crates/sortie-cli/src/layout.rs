@@ -1,6 +1,6 @@
 //! `sortie sort --format prefixed`: the crate `sortie-files` sorts or checks records of a layout that it has.
 
-use sortie_files::formats::{Choices, check_layout, sort_layout};
+use sortie_files::formats::{Choices, Disorder, check_layout, sort_layout};
 use sortie_files::{Input, quote};
 
 use crate::cli::{Check, LayoutJob};
@@ -21,6 +21,7 @@ pub fn run(args: &LayoutJob) -> Result<(), Failure> {
         temporary: args.temporary.clone(),
         compression: args.compress,
         progress: Some(stats::progress()),
+        ..Choices::default()
     };
     let report = match args.sources.check {
         None => sort_layout(args.layout.0, inputs, args.output.as_deref(), &choices)?,
@@ -28,7 +29,7 @@ pub fn run(args: &LayoutJob) -> Result<(), Failure> {
             let [input] = <[Input; 1]>::try_from(inputs).expect("a check has one input");
             let name = quote::name(input.name());
             let (disorder, report) = check_layout(args.layout.0, input, &choices)?;
-            if let Some(number) = disorder {
+            if let Some(Disorder { number, .. }) = disorder {
                 let said = format!("{name}:{number}: disorder: record {number}\n");
                 let is_told = how == Check::DiagnoseFirst;
                 return Err(Failure::Disorder(if is_told { said.into() } else { Vec::new() }));

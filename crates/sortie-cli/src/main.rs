@@ -28,6 +28,7 @@ mod sort;
 mod spectra;
 mod stats;
 mod streams;
+mod tables;
 mod threads;
 
 use std::env;
@@ -82,6 +83,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Job::Records(job) => records::run(&job),
             Job::Fixed(job) => fixed::run(&job),
             Job::Layout(job) => layout::run(&job),
+            Job::Table(job) => tables::run(&job),
         },
         Command::Segments(args) => arrays::segments(&args),
         Command::Spectra(args) => spectra::run(&args),

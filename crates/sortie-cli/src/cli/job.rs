@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use sortie_files::Temporary;
 use sortie_files::compression::Asked;
+use sortie_files::formats::Keep;
 use sortie_files::formats::sequences::Format;
+use sortie_files::formats::tables::{Column, ColumnKey, Form};
 use sortie_files::formats::text::{Distinct, KeyOptions, KeySpec};
 
 use super::{ArrayOptions, Check, OldKey, RecordKey, RecordLayout, Resources};
@@ -19,6 +21,7 @@ pub enum Job {
     Records(RecordsJob),
     Fixed(FixedJob),
     Layout(LayoutJob),
+    Table(Box<TableJob>),
 }
 
 /// Sorts, merges or checks lines of text.
@@ -111,6 +114,32 @@ pub struct LayoutJob {
     pub descending: bool,
     /// Whether to keep only the first of records with equal keys.
     pub unique: bool,
+    /// The value of `--compress`, if given.
+    pub compress: Option<Asked>,
+    pub resources: Resources,
+    pub temporary: Temporary,
+}
+
+/// Sorts, merges or checks a table.
+#[derive(Debug)]
+pub struct TableJob {
+    pub sources: Sources,
+    pub merge: bool,
+    pub output: Option<PathBuf>,
+    pub form: Option<Form>,
+    /// The number of records at the start of each input that are not sorted.
+    pub header: usize,
+    pub comment: Option<u8>,
+    pub keys: Vec<ColumnKey>,
+    pub strict: bool,
+    pub verbose: bool,
+    /// Whether to keep only one of records with equal keys.
+    pub unique: bool,
+    /// The columns that are compared for that, if not all keys.
+    pub unique_by: Vec<Column>,
+    pub keep: Keep,
+    /// The number of records to write, if not all.
+    pub top: Option<u64>,
     /// The value of `--compress`, if given.
     pub compress: Option<Asked>,
     pub resources: Resources,

@@ -10,16 +10,23 @@ pub enum JobKind {
     Records,
     Fixed,
     Layout,
+    Table,
 }
 
 impl JobKind {
     pub const ANY: &'static [JobKind] =
-        &[JobKind::Lines, JobKind::Array, JobKind::Records, JobKind::Fixed, JobKind::Layout];
-    /// Those whose engine can be chosen, and whose plan can be printed.
+        &[JobKind::Lines, JobKind::Array, JobKind::Records, JobKind::Fixed, JobKind::Layout, JobKind::Table];
+    /// Those whose plan can be printed.
+    pub const EXPLAINED: &'static [JobKind] =
+        &[JobKind::Lines, JobKind::Array, JobKind::Records, JobKind::Fixed, JobKind::Table];
+    /// Those whose engine can be chosen too.
     pub const PLANNED: &'static [JobKind] =
         &[JobKind::Lines, JobKind::Array, JobKind::Records, JobKind::Fixed];
     /// Those of items that may have equal keys.
     pub const KEYED: &'static [JobKind] =
+        &[JobKind::Lines, JobKind::Records, JobKind::Fixed, JobKind::Layout, JobKind::Table];
+    /// Those of them that have one direction for all keys.
+    pub const REVERSED: &'static [JobKind] =
         &[JobKind::Lines, JobKind::Records, JobKind::Fixed, JobKind::Layout];
 
     /// The things that the job sorts, in the plural.
@@ -30,6 +37,7 @@ impl JobKind {
             JobKind::Records => "FASTA or FASTQ records",
             JobKind::Fixed => "records of one length",
             JobKind::Layout => "records after their lengths",
+            JobKind::Table => "tables",
         }
     }
 
@@ -41,6 +49,7 @@ impl JobKind {
             JobKind::Records => "--format",
             JobKind::Fixed => "--record-size",
             JobKind::Layout => "--format prefixed",
+            JobKind::Table => "--by, --csv, --tsv, --delimiter or --jsonl",
         }
     }
 }
@@ -50,6 +59,7 @@ impl Display for JobKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             JobKind::Array => "an array",
+            JobKind::Table => "a table",
             other => other.asked_by(),
         })
     }

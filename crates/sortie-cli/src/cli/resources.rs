@@ -71,7 +71,7 @@ pub const fn planned<A: AsMut<Resources>>() -> [Flag<A>; 2] {
         Flag {
             name: Name::Long("explain"),
             gnu: false,
-            of: JobKind::PLANNED,
+            of: JobKind::EXPLAINED,
             help: "Print the plan of the sort, its expected memory and time, and the reasons; do not sort",
             effect: Effect::Switch(|args| args.as_mut().explain = true),
         },

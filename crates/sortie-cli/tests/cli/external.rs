@@ -153,7 +153,7 @@ fn arrays_that_do_not_end_as_they_should_are_told() {
 }
 
 /// Options for every kind of data that can be larger than memory.
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 10] = [
     "",
     "-k2,2n",
     "--type u64",
@@ -162,6 +162,8 @@ const KINDS: [&str; 8] = [
     "--format fasta --by name",
     "--format fastq --by name -r",
     "--format prefixed",
+    "--csv --no-header --by 2:number,1",
+    "--jsonl --by .k",
 ];
 
 /// Data of a kind. For formats of records, each line becomes a record.
@@ -172,6 +174,14 @@ fn of_kind(kind: &str, mut data: Vec<u8>) -> Vec<u8> {
         for record in data.chunks_mut(100) {
             (record[0], record[25]) = (b'@', b'\n');
             record[61..64].copy_from_slice(b"\n+\n");
+        }
+    } else if kind.contains("csv") {
+        data.chunks_mut(100).for_each(|record| (record[20], record[26], record[98]) = (b',', b'"', b'"'));
+        data.chunks_mut(100).for_each(|record| (record[25], record[50]) = (b',', b'\n'));
+    } else if kind.contains("jsonl") {
+        for record in data.chunks_mut(100) {
+            record[..6].copy_from_slice(b"{\"k\":\"");
+            record[97..].copy_from_slice(b"\"}\n");
         }
     } else if kind.contains("prefixed") {
         data.chunks_mut(100).for_each(|record| record[..4].copy_from_slice(&96u32.to_le_bytes()));

@@ -23,5 +23,6 @@ mod records;
 mod small;
 mod spectra;
 mod support;
+mod tables;
 mod top;
 mod uniq;

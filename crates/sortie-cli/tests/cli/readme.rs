@@ -74,14 +74,14 @@ fn every_example_of_the_readme_works_when_pasted() {
     let (_, examples) = readme.split_once("\n## Examples\n").unwrap();
     let (examples, _) = examples.split_once("\n## ").unwrap();
     let blocks = blocks(examples);
-    assert_eq!(blocks.len(), 6, "the path, and five examples for a shell");
+    assert_eq!(blocks.len(), 7, "the path, and six examples for a shell");
 
     let shell = Shell::new();
     symlink(Path::new(ROOT).join("docs"), shell.folder.path().join("docs")).unwrap();
     let has_index = |(commands, _): &&Block| HAS_INDEX || !commands.starts_with("sortie index ");
     let blocks: Vec<Block> = blocks[1..].iter().filter(has_index).copied().collect();
     shell.paste_all(&blocks);
-    let made = ["largest.txt", "sorted.txt", "sorted.raw", "segments.raw", "distinct.fastq.gz"];
+    let made = ["largest.txt", "sales.csv", "sorted.txt", "sorted.raw", "segments.raw", "distinct.fastq.gz"];
     for made in made.into_iter().chain(HAS_INDEX.then_some("docs.index")) {
         assert!(shell.folder.path().join(made).exists(), "{made}");
     }
@@ -112,6 +112,14 @@ fn every_selection_of_the_guide_prints_what_it_shows() {
     let guide = page("docs/select.md");
     let blocks = blocks(&guide);
     assert!(!blocks.is_empty() && blocks.iter().all(|(_, shown)| shown.is_some()));
+    Shell::new().paste_all(&blocks);
+}
+
+#[test]
+fn every_example_of_tables_prints_what_it_shows() {
+    let guide = page("docs/tables.md");
+    let blocks = blocks(&guide);
+    assert!(blocks.len() >= 5 && blocks.iter().all(|(_, shown)| shown.is_some()));
     Shell::new().paste_all(&blocks);
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sortie::Report;
 
+use super::layout::Keep;
 use crate::compression::{Asked, Compression};
 use crate::{Error, Ledger, Progress, Sink, Task, Temporary, memory};
 
@@ -12,8 +13,12 @@ use crate::{Error, Ledger, Progress, Sink, Task, Temporary, memory};
 #[derive(Clone, Default)]
 pub struct Choices {
     pub descending: bool,
-    /// Whether only the first of several items with equal keys is kept.
+    /// Whether only one of several items with equal keys is kept: the first, or what `keep` says.
     pub unique: bool,
+    /// Which of several items with equal keys is kept if `unique` is set. Only [layouts](super::Layout) keep others than the first.
+    pub keep: Keep,
+    /// The number of items to write, if not all. Only for [layouts](super::Layout).
+    pub top: Option<u64>,
     /// The most memory in bytes that the process may take. By default, three fifths of what is available.
     pub memory: Option<u64>,
     pub temporary: Temporary,

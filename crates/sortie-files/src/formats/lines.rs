@@ -18,18 +18,19 @@ impl<K: Fn(&[u8], &mut Vec<u8>) + Sync> Layout for Lines<K> {
         Ok(memchr::memchr(END, bytes).map(|end| end + 1))
     }
 
-    fn key(&self, line: &[u8], key: &mut Vec<u8>) {
+    fn key(&self, line: &[u8], key: &mut Vec<u8>) -> Result<(), String> {
         (self.key)(&line[..line.len() - 1], key);
+        Ok(())
     }
 
-    fn terminator(&self) -> Option<u8> {
-        Some(END)
+    fn ending(&self) -> Option<&'static [u8]> {
+        Some(&[END])
     }
 
-    fn header(&self, bytes: &[u8]) -> Option<usize> {
-        match self.header.checked_sub(1) {
+    fn header(&self, bytes: &[u8], _is_all: bool) -> Result<Option<usize>, String> {
+        Ok(match self.header.checked_sub(1) {
             Some(last) => memchr::memchr_iter(END, bytes).nth(last).map(|end| end + 1),
             None => Some(0),
-        }
+        })
     }
 }

@@ -6,6 +6,7 @@
 //! | the first lines of such a sort alone | [`text::top_text`] |
 //! | whole records of FASTA and FASTQ | [`sequences::sort_sequences`] |
 //! | lines of text by a function, such as those of a CSV file | [`sort_layout`] with [`Lines`] |
+//! | tables: CSV, TSV and JSON lines by their columns | [`sort_layout`] with [`tables::Table`] |
 //! | binary records after their lengths | [`sort_layout`] with [`Prefixed`] |
 //! | items of any length | [`sort_layout`] with a [`Layout`] of the caller |
 //! | binary records of one length | [`sort_records`] |
@@ -17,6 +18,7 @@ mod layout;
 mod lines;
 mod prefixed;
 pub mod sequences;
+pub mod tables;
 pub mod text;
 
 #[cfg(test)]
@@ -24,6 +26,6 @@ mod tests;
 
 pub use choices::Choices;
 pub use fixed::{RecordFeed, Records, sort_records};
-pub use layout::{Layout, check_layout, sort_layout};
+pub use layout::{Disorder, Keep, Layout, check_layout, merge_layout, open_layout, sort_layout};
 pub use lines::Lines;
 pub use prefixed::Prefixed;

@@ -15,7 +15,8 @@ impl Layout for Prefixed {
         Ok((bytes.len() >= bytes_of_record).then_some(bytes_of_record))
     }
 
-    fn key(&self, item: &[u8], key: &mut Vec<u8>) {
+    fn key(&self, item: &[u8], key: &mut Vec<u8>) -> Result<(), String> {
         key.extend_from_slice(&item[LENGTH..]);
+        Ok(())
     }
 }

@@ -244,7 +244,8 @@ fn the_first_record_out_of_order_is_found() {
 
     fs::write(&path, prefixed(&[b"a".to_vec(), b"b".to_vec(), b"b".to_vec()])).unwrap();
     let layout: &dyn Layout = &Prefixed;
-    let check = |choices| check_layout(layout, Input::named(&path), &choices).unwrap().0;
+    let check =
+        |choices| check_layout(layout, Input::named(&path), &choices).unwrap().0.map(|found| found.number);
     assert_eq!(check(Choices::default()), None);
     assert_eq!(check(Choices { unique: true, ..Choices::default() }), Some(3));
     assert_eq!(check(Choices { descending: true, ..Choices::default() }), Some(2));

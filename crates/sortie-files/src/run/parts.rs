@@ -40,6 +40,11 @@ impl Part {
         Part { bytes: run.bytes, block: run.block(), what: Sorted::Run(run) }
     }
 
+    /// Whether the part is a run, which Sortie has written.
+    pub fn is_run(&self) -> bool {
+        matches!(self.what, Sorted::Run(_))
+    }
+
     /// Whether the part is an input without any bytes.
     pub fn is_empty(&self) -> bool {
         match &self.what {

@@ -1,5 +1,7 @@
 //! Options for the position of keys, and for lines with equal keys.
 
+use sortie_files::formats::tables::ColumnKey;
+
 use super::{SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name};
 use crate::cli::job_kind::JobKind;
@@ -46,8 +48,14 @@ pub const fn ties<A: AsMut<SortOptions>>() -> [Flag<A>; 2] {
             name: Name::Both('u', "unique"),
             gnu: true,
             of: JobKind::KEYED,
-            help: "Output only the first of lines with equal keys",
-            effect: Effect::Switch(|args| args.as_mut().unique = true),
+            help: "Output only the first of lines with equal keys. For a table, NAMES are the columns that are compared, if not all \
+                   those of --by",
+            effect: Effect::Optional("NAMES", Domain::Text, |args, given| {
+                let args = args.as_mut();
+                args.unique = true;
+                args.table.unique_by = given.map(|given| given.read(ColumnKey::columns)).transpose()?;
+                Ok(())
+            }),
         },
     ]
 }

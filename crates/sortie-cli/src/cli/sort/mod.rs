@@ -7,6 +7,7 @@ mod keys;
 mod lines;
 mod ordering;
 mod records;
+mod tables;
 mod temporary;
 mod top;
 mod uniq;
@@ -22,7 +23,7 @@ use sortie_files::{Temporary, quote};
 use super::arrays::{self, ArrayOptions};
 use super::compress;
 use super::flag::{Arguments, Flag, Name, Operand, Section, usage};
-use super::job::{ArrayJob, FixedJob, Job, LayoutJob, LineKey, LinesJob, RecordsJob, Sources};
+use super::job::{ArrayJob, FixedJob, Job, LayoutJob, LineKey, LinesJob, RecordsJob, Sources, TableJob};
 use super::job_kind::JobKind;
 use super::key::{BYTE_KEY, KeyPlace};
 use super::resources::{self, Resources};
@@ -31,6 +32,7 @@ use crate::failure::Failure;
 pub use gnu::{OldKey, parse};
 use records::{Form, RecordFormat};
 pub use records::{RecordKey, RecordLayout, RecordOptions};
+use tables::TableOptions;
 pub use temporary::temporary_folder;
 pub use top::TopOptions;
 pub use uniq::UniqOptions;
@@ -70,6 +72,7 @@ pub struct SortOptions {
     temporary: Temporary,
 
     records: RecordOptions,
+    table: TableOptions,
 
     pub(super) array: ArrayOptions,
     axis: Option<isize>,
@@ -79,7 +82,7 @@ impl Arguments for SortOptions {
     type Complete = SortOptions;
 
     const NAME: &'static str = "sort";
-    const ABOUT: &'static str = "Sort lines of text as GNU sort does in the C locale, arrays (--type, or a .npy file), or records (--format)";
+    const ABOUT: &'static str = "Sort lines of text as GNU sort does in the C locale, tables (--by), arrays (--type, or a .npy file), or records (--format)";
     const USAGE: &'static str = "sortie sort [OPTION]... [FILE]...";
     const AFTER_HELP: &'static str = "\
 A key is F[.C][OPTS][,F[.C][OPTS]]. It goes from character C of field F to the second position, or to the end of the line if \
@@ -111,6 +114,15 @@ must have four lines. Output that is compressed with gzip is in blocks (BGZF). A
 -S, or a fourteenth in FASTA by sequence, may be refused. Other options that --format allows: -c, -C, -o, -r, -s, -u, --compress, \
 --files0-from, --batch-size, --compress-program and those for resources.
 
+A table (--by, --csv, --tsv, --delimiter or --jsonl) is CSV, TSV or JSON lines, as the options say, else the name of the file (.tsv, \
+.tab, .jsonl, .ndjson), else its first record. Records keep every byte; only a missing last line end is added. Its first record is a \
+header, unless --no-header is given; all files must have the same one, and it is written once. Values compare as text, as decimal \
+numbers of any length, as dates (ISO 8601, RFC 3339, or seconds since 1970), or as versions (-V). Without a type, the first records \
+decide: number or date if all values are, else text. JSON values compare as in jq. Empty and missing values, and those without their \
+column's type, are nulls and come last, also with desc. Records with equal keys stay in their input order. Without --by, all columns \
+are compared as text. Other options that tables allow: -c, -C, -m, -o, -s, -u, --top, --explain, --compress, --files0-from, \
+--batch-size, --compress-program and those for resources, but not --engine.
+
 With --format prefixed, a file consists of records of any bytes, each after its number of bytes: a little-endian integer of 4 \
 bytes. Records are compared by their bytes without that number, and equal ones stay in their input order. Other options that it \
 allows: those of --record-size below, but not --engine and --explain.
@@ -129,6 +141,10 @@ Examples:
   du -h | sortie sort -h                    sizes such as 4K and 2.1G
   sortie sort -u -S 4G -T /scratch big.txt  distinct lines, within 4 GiB of memory
   sortie sort -nr --top 10 sizes.txt        the 10 largest numbers; the same as sortie top
+  sortie sort --by price:number:desc,name sales.csv
+                                            a table by columns; its header stays first
+  sortie sort --jsonl --by .user.id events.jsonl.gz
+                                            JSON lines by a nested value
   sortie sort --type f32 x.raw -o y.raw     an array of little-endian numbers
   sortie sort --axis 0 x.npy -o y.npy       each column of a NumPy array
   sortie sort --record-size 100 --key 0..10 in -o out
@@ -162,6 +178,7 @@ If the reader of a pipe closes it, SIGPIPE ends the program; if SIGPIPE is ignor
         Section { heading: Some("Keys"), flags: &keys::shared() },
         Section { heading: Some("Keys"), flags: &keys::ties() },
         Section { heading: Some("Keys"), flags: keys::DEBUG },
+        Section { heading: Some("Tables"), flags: tables::TABLES },
         Section { heading: Some("Output"), flags: &compress::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
         Section { heading: Some("Resources"), flags: &resources::planned() },
@@ -232,6 +249,7 @@ impl SortOptions {
             JobKind::Records => self.records().map(Job::Records),
             JobKind::Layout => self.layout().map(Job::Layout),
             JobKind::Fixed => self.fixed().map(Job::Fixed),
+            JobKind::Table => Ok(Job::Table(Box::new(self.table()?))),
         }
     }
 
@@ -248,13 +266,16 @@ impl SortOptions {
         if self.array.element.is_some() {
             return JobKind::Array;
         }
+        if self.table.is_given() {
+            return JobKind::Table;
+        }
         if self.text {
             return JobKind::Lines;
         }
         if self.files.iter().any(is_npy) {
             return JobKind::Array;
         }
-        // An option such as `--by` fits neither job, so it is refused without looking at the input.
+        // An option such as `--dedup` fits neither job, so it is refused without looking at the input.
         let fits_neither =
             |(_, of): &(Name, &[JobKind])| !of.contains(&JobKind::Lines) && !of.contains(&JobKind::Array);
         let only = match self.files.as_slice() {
@@ -289,6 +310,9 @@ impl SortOptions {
                 _ => format!("it cannot be used with {kind}"),
             };
             return Err(Failure::new(format!("{name} is for {}; {rest}", list(&items))));
+        }
+        if self.table.unique_by.is_some() && kind != JobKind::Table {
+            return Err(usage("'--unique' takes no value, but one was given: only tables have columns"));
         }
         match self.old_keys.first() {
             Some((_, key)) if kind != JobKind::Lines => {
@@ -358,18 +382,46 @@ impl SortOptions {
         })
     }
 
-    fn records(self) -> Result<RecordsJob, Failure> {
+    fn records(mut self) -> Result<RecordsJob, Failure> {
         let check = self.check()?;
         let Some(Form::Sequences(format)) = self.records.format.map(RecordFormat::form) else {
             unreachable!("the format makes the job")
         };
+        let by = self.table.record_key()?;
         Ok(RecordsJob {
             sources: Sources { files: self.files, files0_from: self.files0_from, check, as_is: false },
             output: self.output,
             format,
-            by: self.records.by.unwrap_or_default(),
+            by,
             descending: self.ordering.reverse,
             unique: self.unique || self.records.dedup,
+            compress: self.compress,
+            resources: self.resources,
+            temporary: self.temporary,
+        })
+    }
+
+    fn table(mut self) -> Result<TableJob, Failure> {
+        let check = self.check()?;
+        if self.table.keep.is_some() && !self.unique {
+            return Err(Failure::new(
+                "--keep says which of equal records is kept; give -u or --unique=NAMES too",
+            ));
+        }
+        Ok(TableJob {
+            sources: Sources { files: self.files, files0_from: self.files0_from, check, as_is: false },
+            merge: self.merge,
+            output: self.output,
+            form: self.table.form()?,
+            header: self.table.header()?,
+            comment: self.table.comment,
+            keys: self.table.keys()?,
+            strict: self.table.strict,
+            verbose: self.table.verbose,
+            unique: self.unique,
+            unique_by: self.table.unique_by.unwrap_or_default(),
+            keep: self.table.keep.unwrap_or_default().into(),
+            top: self.top,
             compress: self.compress,
             resources: self.resources,
             temporary: self.temporary,

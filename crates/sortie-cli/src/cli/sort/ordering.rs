@@ -79,7 +79,7 @@ pub const fn shared<A: AsMut<SortOptions>>(dictionary: Name, numeric: Name) -> [
         Flag {
             name: Name::Both('r', "reverse"),
             gnu: true,
-            of: JobKind::KEYED,
+            of: JobKind::REVERSED,
             help: "Reverse the result of comparisons",
             effect: Effect::Switch(|args| args.as_mut().ordering.reverse = true),
         },

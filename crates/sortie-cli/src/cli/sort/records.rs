@@ -13,11 +13,10 @@ use crate::cli::job_kind::JobKind;
 use crate::cli::job_kind::JobKind::{Fixed, Records};
 use crate::cli::values::record;
 
-/// The format of records, their size, their key, and what becomes of duplicates.
+/// The format of records, their size, and what becomes of duplicates.
 #[derive(Debug, Clone, Default)]
 pub struct RecordOptions {
     pub format: Option<RecordFormat>,
-    pub by: Option<RecordKey>,
     pub size: Option<NonZeroUsize>,
     pub dedup: bool,
 }
@@ -30,16 +29,6 @@ pub const RECORDS: &[Flag<SortOptions>] = &[
         help: "Sort whole records of FASTA or FASTQ, or binary records after their lengths; see below",
         effect: Effect::Value("FORMAT", Domain::Words(words::<RecordFormat>), |args, given| {
             args.records.format = Some(given.word()?);
-            Ok(())
-        }),
-    },
-    Flag {
-        name: Name::Long("by"),
-        gnu: false,
-        of: &[Records],
-        help: "The key of a record: its sequence (the default), name or length",
-        effect: Effect::Value("KEY", Domain::NamedWords(words::<RecordKey>), |args, given| {
-            args.records.by = Some(given.word()?);
             Ok(())
         }),
     },
@@ -122,7 +111,7 @@ impl From<RecordKey> for SequenceKey {
 mod tests {
     use std::num::NonZeroUsize;
 
-    use super::{RECORDS, RecordFormat, RecordKey};
+    use super::{RECORDS, RecordFormat};
     use crate::cli::flag::tests::each_sets;
 
     #[test]
@@ -131,7 +120,6 @@ mod tests {
             RECORDS,
             &[
                 ("--format=fastq", |args| args.records.format == Some(RecordFormat::Fastq)),
-                ("--by=length", |args| args.records.by == Some(RecordKey::Length)),
                 ("--record-size=8", |args| args.records.size == NonZeroUsize::new(8)),
                 ("--dedup", |args| args.records.dedup),
             ],

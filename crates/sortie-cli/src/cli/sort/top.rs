@@ -6,7 +6,7 @@ use super::lines::LinesOptions;
 use super::{SortOptions, files, keys, ordering, temporary};
 use crate::cli::compress;
 use crate::cli::flag::{Arguments, Domain, Effect, Flag, Name, Operand, Section, missing};
-use crate::cli::job_kind::JobKind::Lines;
+use crate::cli::job_kind::JobKind::{Lines, Table};
 use crate::cli::resources;
 use crate::cli::values;
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ const fn top<A: AsMut<SortOptions>>(name: Name, help: &'static str) -> Flag<A> {
     Flag {
         name,
         gnu: false,
-        of: &[Lines],
+        of: &[Lines, Table],
         help,
         effect: Effect::Value("K", Domain::Text, |args, given| {
             args.as_mut().top = Some(given.read(values::lines)?);

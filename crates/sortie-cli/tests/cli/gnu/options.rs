@@ -124,10 +124,31 @@ fn an_ambiguous_abbreviation_is_answered_with_all_that_it_may_be() {
     assert_eq!(said("--ran"), line);
     for (option, names) in [
         ("--s", &["--sort", "--stable", "--stats"][..]),
-        ("--d=x", &["--debug", "--dictionary-order", "--dedup"]),
+        ("--d=x", &["--debug", "--dictionary-order", "--dedup", "--delimiter"]),
     ] {
         let line = said(option);
         assert!(names.iter().all(|name| line.contains(name)), "{line}");
+    }
+    // Options for tables make no abbreviation of GNU sort ambiguous, and `--unique` still takes no value.
+    for option in [
+        "--v",
+        "--ve",
+        "--ver",
+        "--verb=1",
+        "--unique=x",
+        "--uniq=",
+        "-v",
+        "-uv",
+        "--header=1",
+        "--str",
+        "--no",
+    ] {
+        let status = |mut command: Command| run(command.arg(option), TEXT).status.code();
+        assert_eq!(
+            (status(sortie(folder.path())), status(gnu(folder.path()))),
+            (Some(2), Some(2)),
+            "{option}"
+        );
     }
     // Options that only Sortie has can also be abbreviated, if no option of GNU sort has that abbreviation.
     let done = run(sortie(folder.path()).args(["--ax=0", "--ty=u8", "--des"]), b"abc");

@@ -51,7 +51,7 @@ pub use check::Disorder;
 pub use distinct::Distinct;
 pub use key::{KeyOptions, KeySpec};
 pub use merge::INPUTS_AT_ONCE;
-pub use order::{LineOrder, TextOrder, compare_bytes};
+pub use order::{LineOrder, TextOrder, compare_bytes, encode_version};
 use sorter::LINES_A_BLOCK;
 pub use whole::{Trial, check_text, merge_text, sort_text, top_text};
 

@@ -25,6 +25,7 @@ use crate::Error;
 pub use code::Code;
 use key::{Key, Resolve};
 pub use number::read_digits;
+pub use version::encode as encode_version;
 
 /// What lines are sorted by: the options of GNU sort that say how lines compare.
 #[derive(Debug, Clone, Default)]

@@ -1,0 +1,234 @@
+//! Options for tables, and `--by`, which records of FASTA and FASTQ have too.
+
+use std::ffi::OsStr;
+
+use clap::ValueEnum;
+use sortie_files::formats::Keep;
+use sortie_files::formats::tables::{Column, ColumnKey, Form};
+
+use super::{RecordKey, SortOptions};
+use crate::cli::flag::{Domain, Effect, Flag, Name, words};
+use crate::cli::job_kind::JobKind::{Records, Table};
+use crate::cli::values::{count, separator};
+use crate::failure::Failure;
+
+/// The form of a table, its keys, and what becomes of records that do not fit.
+#[derive(Debug, Default)]
+pub struct TableOptions {
+    /// One entry for each option that gives a form.
+    forms: Vec<Form>,
+    /// One entry for each `--header` and `--no-header`.
+    headers: Vec<usize>,
+    pub comment: Option<u8>,
+    /// One entry for each `--by`.
+    pub by: Vec<By>,
+    pub strict: bool,
+    pub verbose: bool,
+    /// The columns of `--unique=NAMES`.
+    pub unique_by: Option<Vec<Column>>,
+    pub keep: Option<KeepWord>,
+}
+
+/// A value of `--by`. Other options decide what it names.
+#[derive(Debug)]
+pub struct By {
+    pub columns: Result<Vec<ColumnKey>, Failure>,
+    pub record: Result<RecordKey, Failure>,
+}
+
+/// Which of several records with equal keys is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum KeepWord {
+    /// The first of the input
+    #[default]
+    First,
+    /// The last of the input
+    Last,
+    /// None of them: only records whose key occurs once are written
+    None,
+}
+
+impl From<KeepWord> for Keep {
+    fn from(word: KeepWord) -> Keep {
+        match word {
+            KeepWord::First => Keep::First,
+            KeepWord::Last => Keep::Last,
+            KeepWord::None => Keep::None,
+        }
+    }
+}
+
+impl TableOptions {
+    /// Whether an option was given that makes the input a table.
+    pub fn is_given(&self) -> bool {
+        !self.forms.is_empty() || !self.by.is_empty()
+    }
+
+    /// The form that was given, if any.
+    pub fn form(&self) -> Result<Option<Form>, Failure> {
+        one(&self.forms, "a table has one form: --csv, --tsv, --delimiter or --jsonl")
+    }
+
+    /// The number of records of the header: one, if nothing was given.
+    pub fn header(&self) -> Result<usize, Failure> {
+        Ok(one(&self.headers, "--header and --no-header contradict each other")?.unwrap_or(1))
+    }
+
+    /// The keys of all `--by`.
+    pub fn keys(&mut self) -> Result<Vec<ColumnKey>, Failure> {
+        let keys = self.by.drain(..).map(|by| by.columns);
+        Ok(keys.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// The key of FASTA or FASTQ records.
+    pub fn record_key(&mut self) -> Result<RecordKey, Failure> {
+        self.by.pop().map_or(Ok(RecordKey::default()), |by| by.record)
+    }
+}
+
+/// The value that was given once, or several times alike.
+fn one<T: Copy + PartialEq>(given: &[T], otherwise: &str) -> Result<Option<T>, Failure> {
+    match given {
+        [first, others @ ..] if others.iter().any(|other| other != first) => Err(Failure::new(otherwise)),
+        given => Ok(given.first().copied()),
+    }
+}
+
+/// Parses the byte between fields of a table.
+fn delimiter(text: &OsStr) -> Result<u8, &'static str> {
+    match separator(text)? {
+        b'"' | b'\n' | b'\r' => Err("quotes and line ends have another meaning in a table"),
+        byte => Ok(byte),
+    }
+}
+
+pub const TABLES: &[Flag<SortOptions>] = &[
+    Flag {
+        name: Name::Long("by"),
+        gnu: false,
+        of: &[Records, Table],
+        help: "Sort a table by columns: NAME[:TYPE][:desc][:nulls-first],... in order of precedence. NAME is a name in the header, \
+               a number from 1, or a path such as .a.b[0] in JSON lines; TYPE is text, number, date or version. For FASTA and \
+               FASTQ, the key is sequence (the default), name or length",
+        effect: Effect::Value("KEY", Domain::Text, |args, given| {
+            let (columns, record) = (given.read(ColumnKey::list), given.word());
+            args.table.by.push(By { columns, record });
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Long("csv"),
+        gnu: false,
+        of: &[Table],
+        help: "Sort a table with commas between fields. A field in quotes may have commas, line breaks and doubled quotes",
+        effect: Effect::Switch(|args| args.table.forms.push(Form::Delimited(b','))),
+    },
+    Flag {
+        name: Name::Long("tsv"),
+        gnu: false,
+        of: &[Table],
+        help: "Sort a table with tabs between fields, otherwise as --csv",
+        effect: Effect::Switch(|args| args.table.forms.push(Form::Delimited(b'\t'))),
+    },
+    Flag {
+        name: Name::Long("delimiter"),
+        gnu: false,
+        of: &[Table],
+        help: "Sort a table with the byte SEP between fields, otherwise as --csv",
+        effect: Effect::Value("SEP", Domain::Text, |args, given| {
+            let byte = delimiter(given.text).map_err(|why| given.refused(why))?;
+            args.table.forms.push(Form::Delimited(byte));
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Long("jsonl"),
+        gnu: false,
+        of: &[Table],
+        help: "Sort lines that are JSON documents, by values in them",
+        effect: Effect::Switch(|args| args.table.forms.push(Form::JsonLines)),
+    },
+    Flag {
+        name: Name::Long("header"),
+        gnu: false,
+        of: &[Table],
+        help: "The first N records of a table (1 by default) are not sorted, and name its columns",
+        effect: Effect::Optional("N", Domain::Text, |args, given| {
+            let records = given.map_or(Ok(1), |given| given.read(count).map(usize::from))?;
+            args.table.headers.push(records);
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Long("no-header"),
+        gnu: false,
+        of: &[Table],
+        help: "All records of a table are sorted; columns have numbers only",
+        effect: Effect::Switch(|args| args.table.headers.push(0)),
+    },
+    Flag {
+        name: Name::Long("comment"),
+        gnu: false,
+        of: &[Table],
+        help: "Lines of a table that begin with the byte C are comments. Those before the first record stay in front; others come last",
+        effect: Effect::Value("C", Domain::Text, |args, given| {
+            args.table.comment = Some(delimiter(given.text).map_err(|why| given.refused(why))?);
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Long("strict"),
+        gnu: false,
+        of: &[Table],
+        help: "Refuse a table with a value that does not have its column's type, or a record with too few or too many fields",
+        effect: Effect::Switch(|args| args.table.strict = true),
+    },
+    Flag {
+        name: Name::Long("keep"),
+        gnu: false,
+        of: &[Table],
+        help: "With -u, which of several records of a table with equal keys is kept",
+        effect: Effect::Value("WHICH", Domain::Words(words::<KeepWord>), |args, given| {
+            args.table.keep = Some(given.word()?);
+            Ok(())
+        }),
+    },
+    Flag {
+        name: Name::Both('v', "verbose"),
+        gnu: false,
+        of: &[Table],
+        help: "Say on standard error which form, columns and types a table was found to have",
+        effect: Effect::Switch(|args| args.table.verbose = true),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{Form, KeepWord, TABLES};
+    use crate::cli::flag::tests::each_sets;
+
+    #[test]
+    fn each_option_sets_what_it_says() {
+        each_sets(
+            TABLES,
+            &[
+                ("--by=a,b:desc", |args| {
+                    args.table
+                        .by
+                        .first()
+                        .is_some_and(|by| by.columns.as_ref().is_ok_and(|keys| keys.len() == 2))
+                }),
+                ("--csv", |args| args.table.forms == [Form::Delimited(b',')]),
+                ("--tsv", |args| args.table.forms == [Form::Delimited(b'\t')]),
+                ("--delimiter=;", |args| args.table.forms == [Form::Delimited(b';')]),
+                ("--jsonl", |args| args.table.forms == [Form::JsonLines]),
+                ("--header=2", |args| args.table.headers == [2]),
+                ("--no-header", |args| args.table.headers == [0]),
+                ("--comment=#", |args| args.table.comment == Some(b'#')),
+                ("--strict", |args| args.table.strict),
+                ("--keep=none", |args| args.table.keep == Some(KeepWord::None)),
+                ("--verbose", |args| args.table.verbose),
+            ],
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! `sortie sort --by` and the other options for tables: the crate `sortie-files` sorts, merges or checks them.
+
+use std::fmt::Write;
+
+use sortie_files::formats::tables::{Form, Table};
+use sortie_files::formats::{Choices, Disorder, check_layout, merge_layout, open_layout, sort_layout};
+use sortie_files::{Input, quote};
+
+use crate::cli::{Check, TableJob};
+use crate::failure::Failure;
+use crate::{inputs, memory, remark, stats, threads};
+
+/// Sorts, merges or checks a table as the command line says.
+pub fn run(args: &TableJob) -> Result<(), Failure> {
+    let inputs = inputs::all(&args.sources)?;
+    let bytes = inputs.iter().map(Input::size).sum::<Option<u64>>();
+    let table = table(args, &inputs);
+    let resources = &args.resources;
+    if resources.explain {
+        open_layout(&table, &inputs)?;
+        return explain(&table, bytes);
+    }
+    threads::start(resources.parallel, bytes)?;
+    memory::hold_back(resources.buffer_size);
+    let choices = Choices {
+        unique: args.unique,
+        keep: args.keep,
+        top: args.top,
+        memory: resources.buffer_size.map(memory::bytes),
+        temporary: args.temporary.clone(),
+        compression: args.compress,
+        progress: Some(stats::progress()),
+        ..Choices::default()
+    };
+    let output = args.output.as_deref();
+    let (disorder, report) = match args.sources.check {
+        Some(how) => {
+            let [input] = <[Input; 1]>::try_from(inputs).expect("a check has one input");
+            let name = quote::name(input.name());
+            let (disorder, report) = check_layout(&table, input, &choices)?;
+            (disorder.map(|found| message(&name, found, how)), report)
+        }
+        None if args.merge => (None, merge_layout(&table, inputs, output, &choices)?),
+        None => (None, sort_layout(&table, inputs, output, &choices)?),
+    };
+    // Removes the progress bar.
+    drop(choices);
+    if args.verbose {
+        table.assumed().iter().for_each(|line| remark(format!("{line}\n").as_bytes()));
+    }
+    if let Some(message) = disorder {
+        return Err(Failure::Disorder(message));
+    }
+    table.surprises().iter().for_each(|line| remark(format!("note: {line}\n").as_bytes()));
+    stats::print(&report, resources.stats)
+}
+
+fn table(args: &TableJob, inputs: &[Input]) -> Table {
+    let mut table = Table::by(args.keys.clone());
+    table.form = args.form.or_else(|| inputs.first().and_then(Form::of_name));
+    table.header = args.header;
+    table.comment = args.comment;
+    table.unique = args.unique_by.clone();
+    table.strict = args.strict;
+    table
+}
+
+/// Prints what the first input shows.
+fn explain(table: &Table, bytes: Option<u64>) -> Result<(), Failure> {
+    let size = bytes
+        .map_or("of unknown size".into(), |bytes| crate::explain::counted(bytes as usize, "byte", "bytes"));
+    let mut text = format!("input:     {size}\n");
+    for (place, line) in table.assumed().iter().enumerate() {
+        let name = if place == 0 { "table:" } else { "by:" };
+        writeln!(text, "{name:<10} {line}").expect("a String takes all text");
+    }
+    crate::print(text.as_bytes())
+}
+
+fn message(name: &str, Disorder { line, bytes, .. }: Disorder, how: Check) -> Vec<u8> {
+    match how {
+        Check::DiagnoseFirst => [format!("{name}:{line}: disorder: ").as_bytes(), &bytes].concat(),
+        Check::Quiet => Vec::new(),
+    }
+}

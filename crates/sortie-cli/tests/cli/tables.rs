@@ -1,0 +1,284 @@
+//! `sortie sort --by` and the other options for tables, compared with Python's `csv` and `json` modules and its stable sort.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::support::{Numbers, complaint, compress, decompress, folder, gnu, names, run, sortie, text};
+
+#[track_caller]
+fn sort(folder: &Path, options: &str, stdin: &[u8]) -> Output {
+    let done = run(sortie(folder).args(options.split_whitespace()), stdin);
+    assert_eq!(done.status.code(), Some(0), "{options}: {}", text(&done.stderr));
+    done
+}
+
+/// Sorts a table with Python. Each record is what the `csv` reader has consumed when it returns a row.
+const PYTHON: &str = r#"
+import csv, io, json, sys
+from fractions import Fraction
+
+text = sys.stdin.buffer.read().decode('latin-1')
+key, separator = sys.argv[1], sys.argv[2]
+lines = text.splitlines(keepends=True) if separator == 'json' else io.StringIO(text, newline='').readlines()
+taken = 0
+def source():
+    global taken
+    for line in lines:
+        taken += 1
+        yield line
+
+records = []
+if separator == 'json':
+    records = [(json.loads(line, parse_float=Fraction, parse_int=Fraction), line) for line in lines]
+else:
+    start = 0
+    for fields in csv.reader(source(), delimiter=separator):
+        records.append((fields, ''.join(lines[start:taken])))
+        start = taken
+header = [] if separator == 'json' else [records.pop(0)]
+
+def number(value):
+    try:
+        return (0, Fraction(value.strip()))
+    except ValueError:
+        return (1, 0)
+def at(fields, column):
+    return fields[column] if column < len(fields) else ''
+def text_of(fields, column):
+    value = at(fields, column)
+    return (0, value) if value else (1, '')
+def descending(value):
+    null, number = value
+    return (null, -number)
+keys = {
+    'text,number': lambda fields: (text_of(fields, 0), number(at(fields, 1))),
+    'number:desc,text': lambda fields: (descending(number(at(fields, 1))), text_of(fields, 0)),
+    'nested': lambda value: (1, 0) if (value.get('a') or {}).get('n') is None else (0, value['a']['n']),
+}
+records.sort(key=lambda record: keys[key](record[0]))
+sys.stdout.buffer.write(''.join(record[1] for record in header + records).encode('latin-1'))
+"#;
+
+fn python(key: &str, separator: &str, input: &[u8]) -> Vec<u8> {
+    let done = run(Command::new("python3").args(["-c", PYTHON, key, separator]), input);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    done.stdout
+}
+
+/// Records with a name, a number, and other fields. Names may have separators, quotes and line breaks.
+fn records(count: usize, separator: char, end: &str, numbers: &mut Numbers) -> Vec<u8> {
+    let letters = [separator, '"', '\n', 'a', 'b', 'é'];
+    let mut out = format!("name{separator}n{separator}\"x{separator}y\"{end}");
+    for record in 0..count {
+        let name: String = (0..numbers.below(5)).map(|_| letters[numbers.below(6)]).collect();
+        let number = match numbers.below(12) {
+            0 => String::new(),
+            1 => "none".into(),
+            2 => format!("{}", u128::MAX - numbers.below(3) as u128),
+            3 => format!("0{}.{}0", numbers.below(20), numbers.below(10)),
+            4 => format!("-{}e{}", numbers.below(20), numbers.below(3)),
+            _ => format!("{}", numbers.below(40)),
+        };
+        let is_quoted = name.contains([separator, '"', '\n']) || numbers.below(3) == 0;
+        let name = if is_quoted { format!("\"{}\"", name.replace('"', "\"\"")) } else { name };
+        match numbers.below(30) {
+            0 if is_quoted => out.push_str(&format!("{name}{end}")),
+            1 => out.push_str(&format!("{name}{separator}{number}{separator}{separator}more{end}")),
+            _ => out.push_str(&format!("{name}{separator}{number}{separator}{record}{end}")),
+        }
+    }
+    out.into_bytes()
+}
+
+#[test]
+fn tables_agree_with_python() {
+    let mut numbers = Numbers::new(3);
+    let folder = folder("in", b"");
+    for (count, separator, end) in
+        [(0, ',', "\n"), (1, ';', "\n"), (30_000, ',', "\n"), (20_000, '\t', "\r\n"), (9_000, '|', "\n")]
+    {
+        let input = records(count, separator, end, &mut numbers);
+        fs::write(folder.path().join("in"), &input).unwrap();
+        fs::write(folder.path().join("in.gz"), compress(&input)).unwrap();
+        let form = match separator {
+            ',' => "--csv".into(),
+            '\t' => "--tsv".into(),
+            other => format!("--delimiter {other}"),
+        };
+        for (key, by) in
+            [("text,number", "name:text,n:number"), ("number:desc,text", "2:number:desc --by name:text")]
+        {
+            let expected = python(key, &separator.to_string(), &input);
+            for limits in ["", "-S 64K", "-S 64K --batch-size 2 --parallel 3", "-S 17M", "--parallel 1"] {
+                for form in [&form[..], ""] {
+                    let options = format!("{form} --by {by} {limits} -T .");
+                    assert!(
+                        sort(folder.path(), &format!("{options} in"), b"").stdout == expected,
+                        "{options}"
+                    );
+                    assert!(
+                        sort(folder.path(), &options, &input).stdout == expected,
+                        "{options}, from a pipe"
+                    );
+                }
+            }
+            let options = format!("{form} --by {by} -S 1M in.gz -o in.gz");
+            sort(folder.path(), &options, b"");
+            let packed = fs::read(folder.path().join("in.gz")).unwrap();
+            assert!(decompress(&packed) == expected, "{options}");
+            assert!(
+                sort(folder.path(), &format!("{options} -c").replace("-o in.gz", ""), b"").stdout.is_empty()
+            );
+        }
+    }
+    assert_eq!(names(folder.path()), ["in", "in.gz"]);
+}
+
+#[test]
+fn json_lines_agree_with_python() {
+    let mut numbers = Numbers::new(4);
+    let document = |number: usize, numbers: &mut Numbers| {
+        let value = match numbers.below(9) {
+            0 => return format!("{{\"id\": {number}}}\n"),
+            1 => "null".into(),
+            2 => format!("{}", u128::MAX - numbers.below(3) as u128),
+            3 => format!("{}.50", numbers.below(10)),
+            4 => format!("-{}E+1", numbers.below(10)),
+            _ => format!("{}", numbers.below(30)),
+        };
+        format!(
+            "{{\"id\": {number}, \"a\": {{\"m\": [1, {{}}], \"n\": {value}, \"s\": \"x\\\"\\u00e9\\n\"}}}}\n"
+        )
+    };
+    let input: String = (0..30_000).map(|number| document(number, &mut numbers)).collect();
+    let folder = folder("in.jsonl", input.as_bytes());
+    let expected = python("nested", "json", input.as_bytes());
+    for options in ["--jsonl --by .a.n", "--by .a.n:number", "--by .[\"a\"].n -S 64K --parallel 2"] {
+        let found = sort(folder.path(), &format!("{options} in.jsonl"), b"").stdout;
+        assert!(found == expected, "{options}");
+    }
+}
+
+/// Mixed values, in the order of `jq`.
+#[test]
+fn json_values_of_all_types_are_in_the_order_of_jq() {
+    let input = "{\"v\":{\"b\":1}}\n{\"v\":[1]}\n{\"v\":\"b\"}\n{\"v\":10}\n{\"v\":true}\n{\"v\":{\"a\":2}}\n{\"v\":\"a\"}\n{\"v\":9}\n{\"v\":false}\n\
+                 {\"v\":[]}\n{\"v\":[0,1]}\n{\"v\":{\"a\":1}}\n{\"v\":null}\n";
+    let folder = folder("in", input.as_bytes());
+    let found = sort(folder.path(), "--jsonl --by .v:nulls-first in", b"").stdout;
+    let expected = "{\"v\":null}\n{\"v\":false}\n{\"v\":true}\n{\"v\":9}\n{\"v\":10}\n{\"v\":\"a\"}\n{\"v\":\"b\"}\n{\"v\":[]}\n{\"v\":[0,1]}\n\
+                    {\"v\":[1]}\n{\"v\":{\"a\":1}}\n{\"v\":{\"a\":2}}\n{\"v\":{\"b\":1}}\n";
+    assert_eq!(text(&found), expected);
+    let Ok(jq) =
+        Command::new("jq").args(["-s", "-c", "sort_by(.v)[]"]).arg("in").current_dir(folder.path()).output()
+    else {
+        return eprintln!("skipped: the comparison with jq, which is not installed");
+    };
+    assert_eq!(text(&jq.stdout), expected);
+}
+
+/// Without an option for tables, a CSV file is lines.
+#[test]
+fn a_csv_file_alone_is_sorted_as_lines() {
+    let input = b"name,n\nb,\"2\nx\"\na,10\n";
+    let folder = folder("in.csv", input);
+    for options in ["in.csv", "-t, -k2,2n in.csv", "-r in.csv", "-u in.csv"] {
+        let words = || options.split_whitespace();
+        let (ours, theirs) =
+            (run(sortie(folder.path()).args(words()), b""), run(gnu(folder.path()).args(words()), b""));
+        assert_eq!(text(&ours.stdout), text(&theirs.stdout), "{options}");
+    }
+}
+
+#[test]
+fn what_was_assumed_and_what_was_unexpected_is_said() {
+    let folder = folder("in", b"name,n\na,1\nb,x\nc,2,3\n");
+    let done = sort(folder.path(), "--by n:number:desc -v in", b"");
+    assert_eq!(text(&done.stdout), "name,n\nc,2,3\na,1\nb,x\n");
+    assert_eq!(
+        text(&done.stderr),
+        "sortie: 2 columns separated by ',', with a header\n\
+         sortie: column 'n': number; descending, nulls last\n\
+         sortie: note: 1 value of column 'n' not of type number, sorted as null\n\
+         sortie: note: 1 record with fewer or more than 2 fields\n"
+    );
+    let done = sort(folder.path(), "--by n,1 --explain in", b"");
+    assert_eq!(
+        text(&done.stdout),
+        "input:     21 bytes\n\
+         table:     2 columns separated by ',', with a header\n\
+         by:        column 'n': text, as the first records show; ascending, nulls last\n\
+         by:        column 'name': text, as the first records show; ascending, nulls last\n"
+    );
+    let done = run(sortie(folder.path()).args(["--by", "n:number", "--strict", "in", "-o", "in"]), b"");
+    assert_eq!(complaint(&done, 2), "sortie: in:3: 'x' in column 'n' is not a number\n");
+    assert_eq!(fs::read(folder.path().join("in")).unwrap(), b"name,n\na,1\nb,x\nc,2,3\n");
+}
+
+#[test]
+fn tables_are_merged_checked_and_made_unique() {
+    let folder = folder("a", b"k,v\n1,x\n3,y\n");
+    fs::write(folder.path().join("b"), b"k,v\n1,z\n2,x\n3,w\n10,q").unwrap();
+    let written = |options: &str| text(&sort(folder.path(), options, b"").stdout);
+    assert_eq!(written("-m --by k a b"), "k,v\n1,x\n1,z\n2,x\n3,y\n3,w\n10,q\n");
+    assert_eq!(written("-u --by k a b"), "k,v\n1,x\n2,x\n3,y\n10,q\n");
+    assert_eq!(written("--by k,v:desc --unique=k a b"), "k,v\n1,z\n2,x\n3,y\n10,q\n");
+    assert_eq!(written("-u --keep last --by k a b"), "k,v\n1,z\n2,x\n3,w\n10,q\n");
+    assert_eq!(written("-u --keep none --by k a b"), "k,v\n2,x\n10,q\n");
+    assert_eq!(written("--csv --unique=v a b"), "k,v\n10,q\n3,w\n1,x\n3,y\n1,z\n");
+    assert_eq!(written("--by k:desc --top 2 a b"), "k,v\n10,q\n3,y\n");
+    assert_eq!(written("-m -u --by k a b"), "k,v\n1,x\n2,x\n3,y\n10,q\n");
+    assert_eq!(written("-c --by k b"), "");
+    let refused = |options: &str, status: i32| {
+        complaint(&run(sortie(folder.path()).args(options.split_whitespace()), b""), status)
+    };
+    assert_eq!(refused("-c --by v b", 1), "sortie: b:3: disorder: 2,x\n");
+    assert_eq!(run(sortie(folder.path()).args(["-C", "--by", "v", "b"]), b"").stderr, b"");
+}
+
+#[test]
+fn options_that_tables_do_not_have_are_refused() {
+    let folder = folder("in", b"a,b\n1,2\n");
+    for (options, said) in [
+        (
+            "--by a -r",
+            "--reverse is for lines, FASTA or FASTQ records, records of one length and records after their lengths; it \
+                       cannot be used with a table",
+        ),
+        ("--by a -k1", "--key is for lines and records of one length; it cannot be used with a table"),
+        ("--by a -t,", "--field-separator is for lines; it cannot be used with a table"),
+        ("--by a --text", "--text is for lines; it cannot be used with a table"),
+        (
+            "--by a --engine cpu",
+            "--engine is for lines, arrays, FASTA or FASTQ records and records of one length; it cannot be used \
+                                 with a table",
+        ),
+        (
+            "--by a --record-size 2",
+            "--by is for FASTA or FASTQ records and tables; it cannot be used with --record-size",
+        ),
+        ("--header", "--header is for tables; give --by, --csv, --tsv, --delimiter or --jsonl too"),
+        ("-v", "--verbose is for tables; give --by, --csv, --tsv, --delimiter or --jsonl too"),
+        ("--unique=a", "'--unique' takes no value, but one was given: only tables have columns; see --help"),
+        ("--csv --tsv", "a table has one form: --csv, --tsv, --delimiter or --jsonl"),
+        ("--csv --header --no-header", "--header and --no-header contradict each other"),
+        ("--csv --keep last", "--keep says which of equal records is kept; give -u or --unique=NAMES too"),
+        (
+            "--delimiter ab",
+            "invalid value 'ab' for '--delimiter <SEP>': a separator must be one byte, but this has several; see --help",
+        ),
+        (
+            "--by a:x",
+            "invalid value 'a:x' for '--by <KEY>': 'x' is not one of text, number, date, version, asc, desc, nulls-first and \
+                      nulls-last; put a name with ':' in quotes, as in '\"a:b\":number'; see --help",
+        ),
+        ("--by c", "in: there is no column 'c'; the header has 'a', 'b'"),
+        ("--by .a --csv -o new", "in: there is no column '.a'; the header has 'a', 'b'"),
+        ("--by a --jsonl -o new", "in:1: invalid JSON at column 1: expected value"),
+    ] {
+        let done = run(sortie(folder.path()).args(options.split_whitespace()).arg("in"), b"");
+        assert_eq!(complaint(&done, 2), format!("sortie: {said}\n"), "{options}");
+    }
+    assert_eq!(names(folder.path()), ["in"]);
+}
