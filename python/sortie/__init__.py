@@ -3,6 +3,7 @@
 The guide is docs/python.md in the repository, https://github.com/sortie-sort/sortie.
 """
 
+from ._select import median, partition, quantile, rank, searchsorted, unique
 from ._sortie import (
     Phase,
     Report,
@@ -36,7 +37,12 @@ __all__ = [
     "is_sorted",
     "last_report",
     "lexsort",
+    "median",
     "merge",
+    "partition",
+    "quantile",
+    "rank",
+    "searchsorted",
     "sort",
     "sort_by",
     "sort_file",
@@ -45,4 +51,5 @@ __all__ = [
     "sort_pairs_inplace",
     "sort_segments",
     "top_k",
+    "unique",
 ]

@@ -8,6 +8,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 __all__ = [
     "Phase",
     "Report",
+    "_nth",
+    "_partition",
+    "_quantile_positions",
+    "_search",
     "arg_top_k",
     "argsort",
     "argsort_segments",
@@ -186,6 +190,18 @@ def arg_top_k(
     threads: int | None = None,
     memory_limit: int | None = None,
 ) -> Any: ...
+def _nth(
+    a: Any, indices: Sequence[int], axis: int, threads: int | None, memory_limit: int | None
+) -> NDArray[Any]: ...
+def _partition(
+    a: Any, indices: Sequence[int], axis: int, threads: int | None, memory_limit: int | None
+) -> None: ...
+def _search(
+    keys: Any, queries: Any, right: bool, threads: int | None, memory_limit: int | None
+) -> NDArray[Any]: ...
+def _quantile_positions(
+    method: str, q: Sequence[float], n: int
+) -> tuple[list[int], list[int], list[float], bool]: ...
 def sort_pairs(
     keys: Any,
     *values: Any,

@@ -97,6 +97,75 @@ pub fn arg_top_k<I: Written>(
     })
 }
 
+/// Writes the elements at these indices of each lane's order to `result`, an array whose lanes have as many.
+pub fn nth(
+    array: &Array<'_>,
+    axis: usize,
+    options: &Options,
+    indices: &[usize],
+    result: &Array<'_>,
+) -> PyResult<()> {
+    let (py, leaf) = (array.py(), kind::leaf(&array.dtype())?);
+    let numbers = Numbers::of(leaf.kind, options).expect("only numbers are asked for");
+    let (lanes, results) = (array::lanes(array, axis), array::lanes(result, axis));
+    if results.elements() == 0 {
+        return Ok(());
+    }
+    run(py, options, lanes.elements(), lanes.elements() * lanes.width, || {
+        Ok(((), nth_of_numbers(&numbers, &lanes, &leaf, options, indices, &results)?))
+    })
+}
+
+/// Puts the elements at these indices of each lane's order in their places.
+pub fn partition(array: &Array<'_>, axis: usize, options: &Options, indices: &[usize]) -> PyResult<()> {
+    let (py, leaf) = (array.py(), kind::leaf(&array.dtype())?);
+    let numbers = Numbers::of(leaf.kind, options).expect("only numbers are asked for");
+    let lanes = array::lanes(array, axis).by_address();
+    if lanes.elements() == 0 {
+        return Ok(());
+    }
+    run(py, options, lanes.elements(), lanes.elements() * lanes.width, || {
+        in_place(&lanes, &leaf, numbers.align(), options, 0, |keys, _, held| {
+            numbers.partition(keys, lanes.len, indices, held)
+        })
+        .map(|report| ((), report))
+    })
+}
+
+fn nth_of_numbers(
+    numbers: &Numbers<'_>,
+    lanes: &Lanes,
+    leaf: &Leaf,
+    options: &Options,
+    indices: &[usize],
+    results: &Lanes,
+) -> Result<Report, Failure> {
+    let rows = lanes.rows(numbers.align()).filter(|_| !leaf.swapped);
+    if let (Some(rows), Some(written)) = (rows, results.rows(numbers.align())) {
+        // SAFETY: all elements of both arrays lie in a row from there. The result is new, and nobody writes to the keys during
+        // the call, as the caller promises.
+        let (keys, found) = unsafe {
+            let keys = std::slice::from_raw_parts(rows, lanes.elements() * lanes.width);
+            (keys, std::slice::from_raw_parts_mut(written, results.elements() * results.width))
+        };
+        return numbers.nth(keys, lanes.len, indices, found, 0);
+    }
+    let (mut report, mut buffer, mut found) = (Report::default(), Buffer::default(), Buffer::default());
+    for block in lanes.blocks() {
+        let bytes = block.len() * results.len * results.width;
+        options.left(block.len() * lanes.len * lanes.width + bytes)?;
+        // SAFETY: nobody writes to the array during the call, as the caller promises.
+        let held = bytes + unsafe { lanes.copy_to(block.clone(), &mut buffer)? };
+        leaf.swap(buffer.bytes_mut());
+        found.reuse(bytes)?;
+        report.absorb(numbers.nth(buffer.bytes(), lanes.len, indices, found.bytes_mut(), held)?);
+        leaf.swap(found.bytes_mut());
+        // SAFETY: the result is new, so nobody else knows it.
+        unsafe { results.scatter(block, found.bytes()) };
+    }
+    Ok(report)
+}
+
 /// How lanes that follow one another are segments; one lane is one array.
 fn segments(lanes: usize, len: usize) -> Option<Segments<'static>> {
     (lanes > 1).then_some(Segments::Length(len))
@@ -110,11 +179,26 @@ fn sort_numbers(
     held: usize,
 ) -> Result<Report, Failure> {
     let stable = options.stable == Some(true);
-    if let Some(rows) = lanes.rows(numbers.align()).filter(|_| !leaf.swapped) {
+    in_place(lanes, leaf, numbers.align(), options, held, |keys, count, held| {
+        numbers.sort(keys, segments(count, lanes.len), stable, held)
+    })
+}
+
+/// Calls `change` with the elements of some lanes that follow one another in memory, how many lanes they are, and the bytes of scratch
+/// that are held: of all lanes, or of one block after the other. Then the elements are where they were.
+fn in_place(
+    lanes: &Lanes,
+    leaf: &Leaf,
+    align: usize,
+    options: &Options,
+    held: usize,
+    change: impl Fn(&mut [u8], usize, usize) -> Result<Report, Failure>,
+) -> Result<Report, Failure> {
+    if let Some(rows) = lanes.rows(align).filter(|_| !leaf.swapped) {
         // SAFETY: all elements of the array lie in a row from there. The caller promises that nobody else reads or writes them
         // during the call, as NumPy's users do.
         let keys = unsafe { std::slice::from_raw_parts_mut(rows, lanes.elements() * lanes.width) };
-        return numbers.sort(keys, segments(lanes.count, lanes.len), stable, held);
+        return change(keys, lanes.count, held);
     }
     // The first block is the largest, so memory is allocated before anything moves.
     let (mut report, mut buffer) = (Report::default(), Buffer::default());
@@ -123,7 +207,7 @@ fn sort_numbers(
         // SAFETY: as above.
         let held = held + unsafe { lanes.copy_to(block.clone(), &mut buffer)? };
         leaf.swap(buffer.bytes_mut());
-        report.absorb(numbers.sort(buffer.bytes_mut(), segments(block.len(), lanes.len), stable, held)?);
+        report.absorb(change(buffer.bytes_mut(), block.len(), held)?);
         leaf.swap(buffer.bytes_mut());
         // SAFETY: as above.
         unsafe { lanes.scatter(block, buffer.bytes()) };

@@ -1,6 +1,7 @@
 //! The Python package `sortie`: sorts NumPy arrays and Arrow data with Sortie.
 //!
-//! Functions are parsed here, without a layer of Python in between, so that sorts of a few elements are quick. [`along`] sorts
+//! Functions are parsed here, without a layer of Python in between, so that sorts of a few elements are quick. The exceptions are in
+//! `sortie/_select.py`, whose results NumPy computes from what [`select`] finds. [`along`] sorts
 //! arrays of any type, shape and strides: numbers by `sortie::dynamic` ([`numbers`]), everything else as [`columns`] by
 //! sortie-arrow. Arrays on GPUs are sorted where they lie ([`gpu`]).
 
@@ -31,6 +32,7 @@ mod pairs;
 mod pandas;
 mod report;
 mod segments;
+mod select;
 mod sort;
 mod strings;
 mod table;
@@ -56,6 +58,8 @@ mod _sortie {
     use crate::report::{Phase, Report, last_report};
     #[pymodule_export]
     use crate::segments::{argsort_segments, sort_segments};
+    #[pymodule_export]
+    use crate::select::{_nth, _partition, _quantile_positions, _search};
     #[pymodule_export]
     use crate::sort::{argsort, sort, sort_inplace};
     #[pymodule_export]

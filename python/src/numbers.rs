@@ -10,7 +10,7 @@ use std::ops::Range;
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use sortie::dynamic::{self, Dtype};
-use sortie::{Error, Index, Nans, Order, Report, Segments, Sorter};
+use sortie::{Error, Index, Nans, Order, Report, Segments, Side, Sorter};
 
 use crate::buffer::{self, Buffer, by_parts, zeroed};
 use crate::errors::Failure;
@@ -315,6 +315,66 @@ impl<'a> Numbers<'a> {
         let copy = self.prepared(keys, held)?;
         let report = select(&sorter.holding(keys.len() as u64)?, self.dtype, copy.bytes(), indices)?;
         Ok(holding(report, keys.len()))
+    }
+
+    /// Writes the keys at these indices of the order of each lane of `len` keys.
+    pub fn nth(
+        &self,
+        keys: &[u8],
+        len: usize,
+        indices: &[usize],
+        found: &mut [u8],
+        held: usize,
+    ) -> Result<Report, Failure> {
+        let width = self.dtype.width();
+        let mut copy = Buffer::default();
+        let (keys, held) = if self.changes(keys) {
+            copy = self.prepared(keys, held)?;
+            (copy.bytes(), held + keys.len())
+        } else {
+            (keys, held)
+        };
+        let sorter = self.sorter(held)?;
+        let each = keys.chunks(len * width).zip(found.chunks_mut(indices.len() * width));
+        let mut report = Report::default();
+        for (keys, found) in each {
+            report.absorb(dynamic::nth(&sorter, self.dtype, keys, indices, found)?);
+        }
+        if !copy.bytes().is_empty() {
+            self.decode(found);
+        }
+        Ok(holding(report, held))
+    }
+
+    /// Puts the keys at these indices of the order of each lane of `len` keys in their places.
+    pub fn partition(
+        &self,
+        keys: &mut [u8],
+        len: usize,
+        indices: &[usize],
+        held: usize,
+    ) -> Result<Report, Failure> {
+        let sorter = self.sorter(held)?;
+        let report = self.changed(keys, |keys| {
+            let mut report = Report::default();
+            for lane in keys.chunks_mut(len * self.dtype.width()) {
+                report.absorb(dynamic::partition(&sorter, self.dtype, lane, indices)?);
+            }
+            Ok(report)
+        })?;
+        Ok(holding(report, held))
+    }
+
+    /// Writes the positions of queries in sorted keys. All NaNs are equal.
+    pub fn search(
+        &self,
+        keys: &[u8],
+        queries: &[u8],
+        side: Side,
+        positions: &mut [u64],
+    ) -> Result<Report, Failure> {
+        let sorter = self.sorter(0)?.with_order(Order { nans: Nans::EqualLast, ..self.order });
+        Ok(dynamic::search_sorted(&sorter, self.dtype, keys, queries, side, positions)?)
     }
 
     /// Whether one of the keys that the indices name is a zero of a type that has two.

@@ -123,6 +123,20 @@ const TABLE: &[Capability] = &[
         several_gpus: NONE,
     },
     Capability {
+        name: "keys at some indices of the order, or a partition by them",
+        is_of: |request| matches!(request.operation, Operation::Nth { .. } | Operation::Partition),
+        cpu: AUTO,
+        one_gpu: NONE,
+        several_gpus: NONE,
+    },
+    Capability {
+        name: "queries of sorted keys",
+        is_of: |request| request.operation == Operation::Search,
+        cpu: AUTO,
+        one_gpu: NONE,
+        several_gpus: NONE,
+    },
+    Capability {
         name: "compound keys",
         is_of: |request| is_array(request, Beside::is_nothing) && is_compound(request),
         cpu: of(&[Auto, Quicksort, Merge]),
@@ -368,8 +382,11 @@ mod tests {
                 [array(beside), segments(beside)].into_iter().for_each(|what| find(what, form));
             }
         }
-        let top = Operation::TopK { k: 3, sorted: true };
-        for what in [array(payload), array(indices), (Operation::Lcps, indices), (top, indices)] {
+        let (top, nth) = (Operation::TopK { k: 3, sorted: true }, Operation::Nth { count: 3 });
+        let selections =
+            [(top, indices), (nth, nothing), (Operation::Partition, nothing), (Operation::Search, nothing)];
+        for what in [array(payload), array(indices), (Operation::Lcps, indices)].into_iter().chain(selections)
+        {
             find(what, KeyForm::Strings);
         }
         find(array(payload), KeyForm::Compared);

@@ -24,7 +24,7 @@ use bytemuck::{Pod, PodCastError};
 use crate::error::same_length;
 use crate::key::{Bits, Code, Transform};
 use crate::request::KeyForm;
-use crate::{Error, Index, Order, Report, Segments, Sorter};
+use crate::{Error, Index, Order, QuantileMethod, Report, Segments, Side, Sorter};
 
 /// A type of number, in the byte order of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -322,6 +322,107 @@ pub fn arg_top_k_unsorted<I: Index>(
 ) -> Result<Report, Error> {
     with_bits!(dtype.width(), B => {
         sorter.arg_top_k_of_numbers(typed::<B>("keys", keys)?, dtype.code(), indices, false)
+    })
+}
+
+/// [`Sorter::nth`] of keys in host memory. `nth` has room for a key for each index.
+///
+/// # Errors
+/// As [`Sorter::nth`] and [`sort`].
+#[inline]
+pub fn nth(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &[u8],
+    indices: &[usize],
+    nth: &mut [u8],
+) -> Result<Report, Error> {
+    with_bits!(dtype.width(), B => {
+        let (keys, nth) = (typed::<B>("keys", keys)?, typed_mut::<B>("results", nth)?);
+        sorter.nth_of_numbers(keys, dtype.code(), indices, nth)
+    })
+}
+
+/// [`Sorter::arg_nth`] of keys in host memory.
+///
+/// # Errors
+/// As [`Sorter::arg_nth`] and [`sort`].
+#[inline]
+pub fn arg_nth<I: Index>(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &[u8],
+    indices: &[usize],
+    found: &mut [I],
+) -> Result<Report, Error> {
+    with_bits!(dtype.width(), B => {
+        sorter.arg_nth_of_numbers(typed::<B>("keys", keys)?, dtype.code(), indices, found)
+    })
+}
+
+/// [`Sorter::partition`] of keys in host memory.
+///
+/// # Errors
+/// As [`Sorter::partition`] and [`sort`].
+#[inline]
+pub fn partition(sorter: &Sorter, dtype: Dtype, keys: &mut [u8], indices: &[usize]) -> Result<Report, Error> {
+    with_bits!(dtype.width(), B => {
+        sorter.partition_numbers(typed_mut::<B>("keys", keys)?, dtype.code(), indices)
+    })
+}
+
+/// [`Sorter::search_sorted`] of queries in sorted keys in host memory, of the same type.
+///
+/// # Errors
+/// As [`Sorter::search_sorted`] and [`sort`].
+#[inline]
+pub fn search_sorted<I: Index>(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &[u8],
+    queries: &[u8],
+    side: Side,
+    positions: &mut [I],
+) -> Result<Report, Error> {
+    with_bits!(dtype.width(), B => {
+        let (keys, queries) = (typed::<B>("keys", keys)?, typed::<B>("queries", queries)?);
+        sorter.search_sorted_numbers(keys, queries, dtype.code(), side, positions)
+    })
+}
+
+/// [`Sorter::quantiles`] of keys in host memory.
+///
+/// # Errors
+/// As [`Sorter::quantiles`] and [`sort`].
+#[inline]
+pub fn quantiles(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &[u8],
+    q: &[f64],
+    method: QuantileMethod,
+    values: &mut [f64],
+) -> Result<Report, Error> {
+    with_bits!(dtype.width(), B => {
+        sorter.quantiles_of(typed::<B>("keys", keys)?, dtype.code(), q, method, false, values)
+    })
+}
+
+/// [`Sorter::quantiles_of_numbers_only`] of keys in host memory.
+///
+/// # Errors
+/// As [`Sorter::quantiles`] and [`sort`].
+#[inline]
+pub fn quantiles_of_numbers_only(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &[u8],
+    q: &[f64],
+    method: QuantileMethod,
+    values: &mut [f64],
+) -> Result<Report, Error> {
+    with_bits!(dtype.width(), B => {
+        sorter.quantiles_of(typed::<B>("keys", keys)?, dtype.code(), q, method, true, values)
     })
 }
 

@@ -384,6 +384,13 @@ impl<B: Bits> Transform<B> {
         Transform { ties_nans: order.ties_nans(code), ..Transform::new(code, order) }
     }
 
+    /// The same transform of the type that has this width.
+    pub(crate) fn same<L: Bits>(&self) -> Transform<L> {
+        let [flip, nans, top, rotate] = [self.flip, self.nans, self.top, self.rotate].map(bytemuck::cast);
+        let Transform { float, descending, ties_nans, .. } = *self;
+        Transform { flip, float, nans, top, descending, ties_nans, rotate }
+    }
+
     /// Whether keys can be recovered from their codes.
     pub(crate) fn is_bijection(&self) -> bool {
         !self.ties_nans
@@ -511,11 +518,6 @@ pub(crate) struct UpTo<B> {
 }
 
 impl<B: Bits> UpTo<B> {
-    /// Codes up to this one, of which it is the last.
-    pub(crate) fn code(code: B) -> Self {
-        UpTo { float: false, flip: B::ZERO, from: B::ZERO, more: code }
-    }
-
     #[inline(always)]
     pub(crate) fn contains(&self, bits: B) -> bool {
         let flip = if self.float { bits.sign_mask().or(B::SIGN) } else { self.flip };

@@ -56,6 +56,11 @@
 //! | [`sort_segments`], other keys | none | segments | no |
 //! | [`argsort_segments`] | as [`Sorter::argsort_segments`] | memory, segments | numbers |
 //! | [`top_k`], [`arg_top_k`] | as [`Sorter::top_k`] and [`Sorter::arg_top_k`] | memory | no |
+//! | [`nth`], [`arg_nth`], [`quantiles`], [`median`] | as [`Sorter::nth`] | memory, index, quantiles | no |
+//! | [`select_nth`] | none | index | no |
+//! | [`unique`], [`unique_counts`] | as [`Sorter::unique`] | memory | as [`sort`] |
+//! | [`rank`] | as [`Sorter::unique_groups`] | memory | as [`sort_pairs`] |
+//! | [`search_sorted`] | none | no | no |
 //!
 //! - Two runs are merged if a sort has one or two threads and the limit of a [`Sorter`] has room for the scratch. Keys alone are
 //!   merged only if that is predicted to be faster. Keys of 128 bits, tuples, options and byte arrays take at most `nK` if they
@@ -68,7 +73,7 @@
 //!   counts these buffers, nor the words of the bucket that a thread is sorting.
 //! - *Memory*: the call panics if the system refuses the scratch. The arguments are as they were. As everywhere in Rust, the
 //!   process aborts if the system refuses a small allocation, the scratch of std's stable sort, or the result of [`argsort`].
-//! - *Lengths*, *offsets*, *segments*: the call panics if the arguments do not fit each other.
+//! - *Lengths*, *offsets*, *segments*, *index*, *quantiles*: the call panics if the arguments do not fit each other.
 //! - A [`Sorter`] takes the same scratch with [`Algorithm::Auto`], and returns an [`Error`] instead of these panics. Only two
 //!   panics are left: those of the caller's code, and that of [`Sorter::sort_pairs_segments`] if the system refuses scratch.
 //! - On a GPU, a call takes more: pinned memory, device memory, and for an array of numbers a copy of the keys on the host, so
@@ -96,6 +101,7 @@ mod key;
 pub mod merge;
 mod parallel;
 pub mod plan;
+mod quantile;
 pub mod rates;
 mod report;
 pub mod request;
@@ -110,12 +116,13 @@ mod ways;
 pub use compose::devices as gpus;
 pub use error::{Bound, Error};
 pub use key::{Index, Nans, Nulls, Order, TotalOrder};
+pub use quantile::{QuantileMethod, QuantilePosition};
 pub use report::{Phase, Ran, Report};
-pub use request::{Algorithm, Devices, Engine, Request};
+pub use request::{Algorithm, Devices, Engine, Request, Side};
 pub use segments::Segments;
 #[cfg(feature = "gpu")]
 pub use sorter::auto::{Enabled, enable as enable_gpu};
-pub use sorter::{Sorter, SorterBuilder};
+pub use sorter::{Groups, RankMethod, Sorter, SorterBuilder};
 pub use sorts::Key;
 
 use std::cmp::Ordering;
@@ -234,6 +241,152 @@ pub fn arg_top_k<K: Key>(keys: &[K], k: usize, order: Order) -> Vec<usize> {
     let mut indices = vec![0; k.min(keys.len())];
     infallible(Sorter::shared().with_order(order).arg_top_k(keys, &mut indices));
     indices
+}
+
+/// The key at index `n` of this order: that which a sort would put at that index. Keys stay as they are.
+///
+/// Takes O(n) time, and reads numbers once. Scratch: see [`Sorter::nth`]. Runs on the CPU.
+///
+/// # Panics
+/// If there are not more than `n` keys, or the system refuses the scratch.
+///
+/// ```
+/// use sortie::Order;
+/// assert_eq!(sortie::nth(&[50, 10, 40, 20, 30], 1, Order::ASCENDING), 20);
+/// assert_eq!(sortie::nth(&["pear", "fig", "apple"], 0, Order::DESCENDING), "pear");
+/// ```
+#[must_use]
+pub fn nth<K: Key + Clone>(keys: &[K], n: usize, order: Order) -> K {
+    let mut nth = [keys[n].clone()];
+    infallible(Sorter::shared().with_order(order).nth(keys, &[n], &mut nth));
+    let [nth] = nth;
+    nth
+}
+
+/// The index of the key at index `n` of this order, which is stable: what [`argsort`] would give at that index. Otherwise as
+/// [`nth`].
+///
+/// # Panics
+/// As [`nth`].
+///
+/// ```
+/// use sortie::Order;
+/// assert_eq!(sortie::arg_nth(&[30, 10, 20, 10], 1, Order::ASCENDING), 3);
+/// ```
+#[must_use]
+pub fn arg_nth<K: Key>(keys: &[K], n: usize, order: Order) -> usize {
+    let mut found = [0];
+    infallible(Sorter::shared().with_order(order).arg_nth(keys, &[n], &mut found));
+    found[0]
+}
+
+/// Moves keys so that the one at index `n` is where an ascending sort would put it, with no greater key before it and no lesser one
+/// after it: std's `select_nth_unstable`. Takes O(n) time and no scratch. Runs on the calling thread.
+///
+/// # Panics
+/// If there are not more than `n` keys.
+///
+/// ```
+/// let mut v = [50, 10, 40, 20, 30];
+/// sortie::select_nth(&mut v, 2);
+/// assert_eq!(v[2], 30);
+/// ```
+pub fn select_nth<K: Key>(keys: &mut [K], n: usize) {
+    infallible(Sorter::shared().partition(keys, &[n]));
+}
+
+/// Quantiles of numbers, such as 0.5 for the median. If a key is NaN, so are they. Scratch: see [`Sorter::quantiles`]. Runs on the CPU.
+///
+/// # Panics
+/// If there are no keys, a number of `q` is not from 0 to 1, or the system refuses the scratch.
+///
+/// ```
+/// use sortie::QuantileMethod;
+/// assert_eq!(sortie::quantiles(&[7, 1, 3, 9], &[0.0, 0.25], QuantileMethod::Linear), [1.0, 2.5]);
+/// ```
+#[must_use]
+pub fn quantiles<K: Key + columns::Number>(keys: &[K], q: &[f64], method: QuantileMethod) -> Vec<f64> {
+    let mut values = vec![0.0; q.len()];
+    infallible(Sorter::shared().quantiles(keys, q, method, &mut values));
+    values
+}
+
+/// The median: the key in the middle of the order, or the mean of the two. Otherwise as [`quantiles`].
+///
+/// # Panics
+/// As [`quantiles`].
+///
+/// ```
+/// assert_eq!(sortie::median(&[7, 1, 3, 9]), 5.0);
+/// ```
+#[must_use]
+pub fn median<K: Key + columns::Number>(keys: &[K]) -> f64 {
+    quantiles(keys, &[0.5], QuantileMethod::Linear)[0]
+}
+
+/// The distinct keys in this order. Keys stay as they are.
+///
+/// Takes the time of a sort. Scratch: see [`Sorter::unique`]. May use a GPU where [`sort`] and [`argsort`] may.
+///
+/// # Panics
+/// If the system refuses the scratch.
+///
+/// ```
+/// use sortie::Order;
+/// assert_eq!(sortie::unique(&[3, 1, 3, 2], Order::DESCENDING), [3, 2, 1]);
+/// ```
+#[must_use]
+pub fn unique<K: Key + Clone>(keys: &[K], order: Order) -> Vec<K> {
+    let mut unique = Vec::new();
+    infallible(Sorter::shared().with_order(order).unique(keys, &mut unique));
+    unique
+}
+
+/// The distinct keys in this order, and how often each occurs. Otherwise as [`unique`].
+///
+/// # Panics
+/// As [`unique`].
+///
+/// ```
+/// use sortie::Order;
+/// assert_eq!(sortie::unique_counts(&["b", "a", "b"], Order::ASCENDING), (vec!["a", "b"], vec![1, 2]));
+/// ```
+#[must_use]
+pub fn unique_counts<K: Key + Clone>(keys: &[K], order: Order) -> (Vec<K>, Vec<usize>) {
+    let (mut unique, mut counts) = (Vec::new(), Vec::new());
+    infallible(Sorter::shared().with_order(order).unique_counts(keys, &mut unique, &mut counts));
+    (unique, counts)
+}
+
+/// The rank of each key in this order, counted from 1. Equal keys get the rank that `method` says. Scratch: see [`Sorter::rank`]. May use a
+/// GPU where [`sort_pairs`] may.
+///
+/// # Panics
+/// If the system refuses the scratch.
+///
+/// ```
+/// use sortie::{Order, RankMethod};
+/// assert_eq!(sortie::rank(&[30, 10, 30], RankMethod::Min, Order::DESCENDING), [1.0, 3.0, 1.0]);
+/// ```
+#[must_use]
+pub fn rank<K: Key + Clone>(keys: &[K], method: RankMethod, order: Order) -> Vec<f64> {
+    let mut ranks = vec![0.0; keys.len()];
+    infallible(Sorter::shared().with_order(order).rank(keys, method, &mut ranks));
+    ranks
+}
+
+/// For each query, the index at which it belongs in `keys`, which are in this order: before equal keys, or after them. If the keys are not in
+/// order, the results are unspecified. Takes O(log n) for each query, less if the queries are in order. Runs on the CPU.
+///
+/// ```
+/// use sortie::{Order, Side};
+/// assert_eq!(sortie::search_sorted(&[10, 20, 20, 30], &[20, 25], Side::Left, Order::ASCENDING), [1, 3]);
+/// ```
+#[must_use]
+pub fn search_sorted<K: Key>(keys: &[K], queries: &[K], side: Side, order: Order) -> Vec<usize> {
+    let mut positions = vec![0; queries.len()];
+    infallible(Sorter::shared().with_order(order).search_sorted(keys, queries, side, &mut positions));
+    positions
 }
 
 /// Sorts each segment of `keys` on its own, in place. May use a GPU after [`enable_gpu`], if that is predicted to be faster; if

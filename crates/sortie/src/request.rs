@@ -5,10 +5,12 @@
 mod algorithm;
 mod devices;
 mod engine;
+mod side;
 
 pub use algorithm::Algorithm;
 pub use devices::Devices;
 pub use engine::Engine;
+pub use side::Side;
 
 use crate::key::{Form, TotalOrder};
 use crate::{Bound, Error, Order, Report, Segments};
@@ -54,6 +56,15 @@ pub enum Operation {
         /// Whether they are to be in order.
         sorted: bool,
     },
+    /// The keys at some indices of their order are found.
+    Nth {
+        /// How many. Two at neighbouring indices count as one.
+        count: usize,
+    },
+    /// Keys are moved so that those at some indices are where a sort would put them, with lesser ones before them.
+    Partition,
+    /// Queries are searched in sorted keys. The number of keys of the request is that of the queries.
+    Search,
 }
 
 /// How an engine obtains the order of keys.
@@ -177,6 +188,16 @@ impl Request {
             _ => 0,
         };
         each.saturating_mul(self.n) as u64
+    }
+}
+
+impl Operation {
+    /// Whether some of the keys are found, without a sort of all.
+    pub(crate) fn is_selection(&self) -> bool {
+        matches!(
+            self,
+            Operation::TopK { .. } | Operation::Nth { .. } | Operation::Partition | Operation::Search
+        )
     }
 }
 

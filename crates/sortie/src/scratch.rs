@@ -44,7 +44,7 @@ pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>, Error> {
 }
 
 /// The error if the system refuses `bytes` bytes.
-fn refused(bytes: usize) -> Error {
+pub(crate) fn refused(bytes: usize) -> Error {
     let hint = "sort in parts, or free some memory";
     Error::Memory { bound: Bound::Host, needed: bytes as u64, available: 0, hint }
 }

@@ -4,9 +4,12 @@
 pub(crate) mod auto;
 mod builder;
 mod by_key;
+mod groups;
+mod nth;
 mod numbers;
 #[cfg_attr(not(feature = "gpu"), path = "sorter/no_gpus.rs")]
 mod on_gpus;
+mod search;
 mod strings;
 mod top;
 
@@ -23,6 +26,7 @@ use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
 use crate::threads;
 use crate::{Algorithm, Bound, Engine, Error, Index, Key, Order, Ran, Report, Segments};
 pub use builder::SorterBuilder;
+pub use groups::{Groups, RankMethod};
 use on_gpus::OnGpus;
 
 /// Fewer items than this are sorted by the calling thread alone. Waking another thread and waiting for it takes about 100

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::Algorithm;
-use crate::request::{KeyForm, Operation, Request};
+use crate::request::{KeyForm, Request};
 #[cfg(feature = "gpu")]
 use crate::{Bound, Error};
 
@@ -17,7 +17,7 @@ pub enum CpuWay {
     Quicksort,
     /// By merge sort. Stable.
     Merge,
-    /// One pass sets the keys before a bound apart, and these are sorted.
+    /// One pass sets the keys apart that are within a bound, and only these are looked at again.
     Select,
 }
 
@@ -26,7 +26,7 @@ impl CpuWay {
     pub(crate) fn of(request: &Request) -> CpuWay {
         let compared = matches!(request.keys, KeyForm::Compared | KeyForm::Compound { .. });
         match request.algorithm {
-            _ if matches!(request.operation, Operation::TopK { .. }) => CpuWay::Select,
+            _ if request.operation.is_selection() => CpuWay::Select,
             Algorithm::Merge => CpuWay::Merge,
             Algorithm::Quicksort => CpuWay::Quicksort,
             Algorithm::Auto if request.keys == KeyForm::Compared && request.is_stable() => CpuWay::Merge,

@@ -159,7 +159,15 @@ fn selections_take_what_the_result_does() {
             let keys: Vec<f32> = keys.iter().map(|&x| x as f32).collect();
             within(what, candidates * 16 + k * 24, || sorter.arg_top_k(&keys, &mut indices));
         }
+        let (keys, copies) = (random(), if what.starts_with('2') { 3 } else { 1 });
+        within(what, copies * N / 4 * 8, || sorter.nth(&keys, &[N / 2], &mut [0]));
+        within(what, copies * N / 2 * 8, || sorter.arg_nth(&keys, &[7, N / 2], &mut [0u32; 2]));
+        let wanted: Vec<usize> = (0..20).map(|i| i * N / 20).collect();
+        within(what, N * 8 + N * 8 / 20 + 2 * (262 << 10), || sorter.nth(&keys, &wanted, &mut [0; 20]));
+        let mut moved = random();
+        within(what, 0, || sorter.partition(&mut moved, &wanted));
         let texts: Vec<String> = random().iter().take(N / 4).map(|x| format!("{x:x}")).collect();
+        within(what, copies * texts.len() * 8, || sorter.nth(&texts, &[N / 9], &mut [String::new()]));
         let mut indices = vec![0u64; 1000];
         within(what, 4 * 6096 * 32 + 32_000, || sorter.arg_top_k(&texts, &mut indices));
     });

@@ -10,11 +10,13 @@ use std::ops::Range;
 use crate::Index;
 use crate::request::Budget;
 use crate::ways::CpuWay;
-pub(crate) use sorts::{compare, few, keys, pairs, segment_pairs, segments, strings, top, wide};
+pub(crate) use sorts::{
+    compare, few, keys, pairs, search, segment_pairs, segments, select, strings, top, wide,
+};
 pub(crate) use steps::{
-    batch, by_code, by_std, candidates, coded, compiled, counting, digits, distribute, draw, found, gather,
-    insert, lines, long_runs, nth, order, pace, packed, parallel_partition, prefetch, profile, ranks, room,
-    runs, sampled, scatter, stripes, widen,
+    bands, batch, by_code, by_std, candidates, coded, compiled, counting, digits, distribute, draw, found,
+    gather, insert, items, lines, long_runs, nth, order, pace, packed, parallel_partition, prefetch, profile,
+    ranks, room, runs, sampled, scatter, stripes, widen,
 };
 
 /// How the engine must sort, and which resources it may use.

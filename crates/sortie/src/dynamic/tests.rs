@@ -67,6 +67,29 @@ fn every_type_is_sorted_as_its_slice_is() {
             sort(&sorter(), dtype, cast_slice_mut(&mut top)).unwrap();
             assert_eq!(top, sorted[..top.len()], "{dtype:?}");
 
+            let wanted = [k, 0, keys.len() - 1];
+            let mut found = [0usize; 3];
+            arg_nth(&sorter(), dtype, bytes, &wanted, &mut found).unwrap();
+            assert_eq!(found, wanted.map(|index| indices[index]), "{dtype:?}");
+            let mut nth_keys = [keys[0]; 3];
+            nth(&sorter(), dtype, bytes, &wanted, bytemuck::cast_slice_mut(&mut nth_keys)).unwrap();
+            let sorted_keys: &[K] = cast_slice(&sorted);
+            assert_eq!(cast_slice::<_, u8>(&nth_keys), cast_slice::<_, u8>(&wanted.map(|index| sorted_keys[index])));
+            let mut parted = unsorted.clone();
+            partition(&sorter(), dtype, cast_slice_mut(&mut parted), &wanted).unwrap();
+            let parted_keys: &[K] = cast_slice(&parted);
+            assert_eq!(parted_keys[k].to_bits(), sorted_keys[k].to_bits(), "{dtype:?}");
+            let mut positions = [0u32; 3];
+            let queries = cast_slice(&nth_keys);
+            search_sorted(&sorter(), dtype, cast_slice(&sorted), queries, Side::Left, &mut positions).unwrap();
+            assert_eq!(positions.to_vec(), crate::search_sorted(sorted_keys, &nth_keys, Side::Left, Order::default()).iter().map(|&x| x as u32).collect::<Vec<_>>());
+            let (mut values, mut others) = ([0.0; 2], [0.0; 2]);
+            quantiles(&sorter(), dtype, bytes, &[0.3, 0.5], QuantileMethod::Lower, &mut values).unwrap();
+            quantiles_of_numbers_only(&sorter(), dtype, bytes, &[0.3, 0.5], QuantileMethod::Lower, &mut others).unwrap();
+            let expected = crate::quantiles(keys, &[0.3, 0.5], QuantileMethod::Lower);
+            assert_eq!(values.map(f64::to_bits), *expected.into_iter().map(f64::to_bits).collect::<Vec<_>>());
+            assert!(others.iter().all(|value| !value.is_nan()), "{dtype:?}");
+
             let (mut moved, mut numbers) = (unsorted.clone(), Vec::from_iter(0..keys.len() as u64));
             sort_pairs(&sorter(), dtype, cast_slice_mut(&mut moved), 8, cast_slice_mut(&mut numbers)).unwrap();
             assert_eq!(moved, sorted, "{dtype:?}");

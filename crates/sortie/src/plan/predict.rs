@@ -23,8 +23,8 @@ pub(super) fn on_cpu(request: &Request, cpu: &CpuRates) -> Option<f64> {
     let (n, threads) = (request.n as f64, request.budget.threads as f64);
     let moves = if request.beside.is_nothing() { 1.0 } else { MOVES };
     match (&request.operation, request.keys) {
-        (_, KeyForm::Compound { .. } | KeyForm::Compared)
-        | (Operation::Segments(None) | Operation::TopK { .. }, _) => None,
+        (_, KeyForm::Compound { .. } | KeyForm::Compared) | (Operation::Segments(None), _) => None,
+        (operation, _) if operation.is_selection() => None,
         (_, KeyForm::Strings) => {
             Some(n * STRING_SECONDS * (1.0 + STRING_CROWDING * (threads - 1.0)) / threads)
         }
@@ -34,7 +34,7 @@ pub(super) fn on_cpu(request: &Request, cpu: &CpuRates) -> Option<f64> {
             let seconds = seconds.map(|(log, &keys)| keys as f64 * seconds_a_key(cpu, bytes, log));
             Some(seconds.fold(0.0, |sum, of_length| sum + of_length) * slower(cpu, request) * moves)
         }
-        (Operation::Array | Operation::Lcps, KeyForm::Number { bytes, .. }) => {
+        (_, KeyForm::Number { bytes, .. }) => {
             let finish = n * seconds_a_key(cpu, bytes, u32::MAX) * slower(cpu, request);
             Some(finish * (ARRAY_FINISHES + ARRAY_CROWDING * (threads - 1.0)) * moves)
         }

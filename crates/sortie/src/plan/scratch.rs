@@ -3,8 +3,8 @@
 use std::num::Saturating;
 
 use crate::cpu::tuning::{MERGED_BY_THREADS, PACKED_BY_THREADS, PAIRS_A_BUCKET, PAIRS_AT_ONCE};
-use crate::cpu::{compare, counting, digits, distribute, pairs, segment_pairs, top};
-use crate::request::{Beside, KeyForm, Operation, Request};
+use crate::cpu::{compare, counting, digits, distribute, pairs, segment_pairs, select, top};
+use crate::request::{Beside, Budget, KeyForm, Operation, Request};
 use crate::ways::{CpuWay, Scratch};
 
 /// A number of bytes, or of items. Saturates: a [`Request`] may state more than any memory holds.
@@ -20,7 +20,7 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
     let n = match &request.operation {
         // Counting all segments as one would give more.
         Operation::Segments(Some(lengths)) => (Saturating(lengths.longest) * threads).min(all),
-        Operation::Array | Operation::Lcps | Operation::Segments(None) | Operation::TopK { .. } => all,
+        _ => all,
     };
     let way = CpuWay::of(request);
     let of_merge = |bytes: Count| Saturating(compare::scratch(bytes.0, request.budget.threads));
@@ -47,7 +47,7 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
             .max(by_digits(n, bytes, request))
     };
     let bytes = match (request.keys, way) {
-        (keys, CpuWay::Select) => top_k(keys, request),
+        (keys, CpuWay::Select) => selection(keys, request),
         (KeyForm::Number { bytes, .. }, CpuWay::Merge) => match request.beside {
             Beside::Nothing if segments => of_merge(all * count(bytes)),
             Beside::Nothing => of_merge(n * count(bytes)),
@@ -88,19 +88,41 @@ pub(super) fn on_cpu(request: &Request) -> Scratch {
 }
 
 /// For a selection.
-fn top_k(keys: KeyForm, request: &Request) -> Count {
-    let Operation::TopK { k, .. } = request.operation else { unreachable!("nothing else is selected") };
+fn selection(keys: KeyForm, request: &Request) -> Count {
     let (code, are_whole) = match keys {
         KeyForm::Number { bytes, .. } => (bytes.clamp(size_of::<u16>(), size_of::<u64>()), bytes <= 8),
         _ => (size_of::<u64>(), false),
     };
     let (n, threads) = (request.n, request.budget.threads);
+    let k = match request.operation {
+        Operation::TopK { k, .. } => k,
+        Operation::Nth { count } => return nth(keys, count, request),
+        _ => return count(0),
+    };
     if request.beside.is_nothing() {
         let result = count(k) * count(code);
         let sort = buffers(result, request).max(of_runs(result, request));
         return count(top::scratch_of_codes(n, k, code, threads)).max(sort);
     }
     count(top::scratch(n, k, code, are_whole, threads))
+}
+
+/// For keys at some indices of the order.
+fn nth(keys: KeyForm, bands: usize, request: &Request) -> Count {
+    let (code, are_whole) = match keys {
+        KeyForm::Number { bytes, .. } => (bytes.max(size_of::<u16>()), true),
+        _ => (size_of::<u64>(), false),
+    };
+    let (n, threads) = (request.n, request.budget.threads);
+    let found = count(select::scratch(n, bands, code, are_whole, threads));
+    if bands <= select::BANDS {
+        return found;
+    }
+    // A copy is sorted.
+    let (copy, codes) = (count(n) * count(code), KeyForm::Number { bytes: code, float: false });
+    let held = Budget { held: request.budget.held.saturating_add(copy.0), ..request.budget };
+    let sort = Request { keys: codes, budget: held, ..request.clone() };
+    found.max(copy + buffers(copy, &sort).max(of_runs(copy, &sort)))
 }
 
 /// For keys alone with long runs, which are merged if the limit has room for that.
@@ -161,7 +183,6 @@ fn packed(n: Count, key: usize, request: &Request) -> Count {
 mod tests {
     use super::*;
     use crate::Sorter;
-    use crate::request::Budget;
 
     /// The value of a formula in the documentation, where `n` keys have `k` bytes each and payloads `v`.
     fn value(formula: &str, n: u64, k: u64, v: u64) -> u64 {

@@ -310,6 +310,10 @@ fn the_largest_requests_are_planned_or_refused() {
                 segments(n, 1),
                 Operation::TopK { k: 1 << 20, sorted: true },
                 Operation::TopK { k: usize::MAX, sorted: false },
+                Operation::Nth { count: 1 },
+                Operation::Nth { count: usize::MAX },
+                Operation::Partition,
+                Operation::Search,
             ];
             for operation in operations {
                 for algorithm in [Algorithm::Auto, Algorithm::Radix, Algorithm::Merge, Algorithm::Bitonic] {

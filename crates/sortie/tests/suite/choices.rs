@@ -1,6 +1,6 @@
 //! What a [`Sorter`] refuses, and with which error; an error leaves the data as it was.
 
-use sortie::{Algorithm, Bound, Engine, Error, Report, Segments, Sorter};
+use sortie::{Algorithm, Bound, Engine, Error, QuantileMethod, RankMethod, Report, Segments, Side, Sorter};
 
 fn shuffled(n: u32) -> Vec<u32> {
     (0..n).map(|i| i.wrapping_mul(0x9E37_79B1)).collect()
@@ -82,6 +82,47 @@ const CALLS: &[Call] = &[
         let mut top = vec![(7, [0; 4]); 5000];
         let result = sorter.top_k(&keys, &mut top);
         (result, top.iter().all(|&key| key == (7, [0; 4])))
+    }),
+    ("nth", |sorter| {
+        let (keys, mut nth) = (shuffled(N), [7, 7]);
+        let result = sorter.nth(&keys, &[3, 60_000], &mut nth);
+        (result, nth == [7, 7])
+    }),
+    ("nth at many indices", |sorter| {
+        let (keys, mut nth) = (shuffled(N), [7; 20]);
+        let indices: Vec<usize> = (0..20).map(|i| i * 1000).collect();
+        let result = sorter.nth(&keys, &indices, &mut nth);
+        (result, nth == [7; 20])
+    }),
+    ("arg_nth of strings", |sorter| {
+        let strings: Vec<String> = shuffled(N).iter().map(u32::to_string).collect();
+        let mut found = [77u32];
+        let result = sorter.arg_nth(&strings, &[60_000], &mut found);
+        (result, found == [77])
+    }),
+    ("quantiles", |sorter| {
+        let (keys, mut values) = (shuffled(N), [0.5; 3]);
+        let result = sorter.quantiles(&keys, &[0.1, 0.5, 0.9], QuantileMethod::Linear, &mut values);
+        (result, values == [0.5; 3])
+    }),
+    ("partition", |sorter| {
+        let mut keys = shuffled(N);
+        (sorter.partition(&mut keys, &[60_000]), keys == shuffled(N))
+    }),
+    ("unique", |sorter| {
+        let mut unique = vec![7];
+        (sorter.unique(&shuffled(N), &mut unique), unique == [7])
+    }),
+    ("rank of strings", |sorter| {
+        let strings: Vec<String> = shuffled(N).iter().map(u32::to_string).collect();
+        let mut ranks = vec![0.0; strings.len()];
+        let result = sorter.rank(&strings, RankMethod::Dense, &mut ranks);
+        (result, ranks.iter().all(|&rank| rank == 0.0))
+    }),
+    ("search_sorted", |sorter| {
+        let (keys, mut positions) = (Vec::from_iter(0..N), vec![u64::MAX; N as usize]);
+        let result = sorter.search_sorted(&keys, &shuffled(N), Side::Left, &mut positions);
+        (result, positions.iter().all(|&position| position == u64::MAX))
     }),
     ("sort_by_key", |sorter| {
         let mut v = shuffled(N);
@@ -186,6 +227,14 @@ const ROWS: &[(&str, &str)] = &[
     ("arg_top_k", "the first k keys, or their indices"),
     ("arg_top_k of strings", "the first k keys, or their indices"),
     ("top_k of records", "the first k keys, or their indices"),
+    ("nth", "keys at some indices of the order, or a partition by them"),
+    ("nth at many indices", "keys at some indices of the order, or a partition by them"),
+    ("arg_nth of strings", "keys at some indices of the order, or a partition by them"),
+    ("quantiles", "keys at some indices of the order, or a partition by them"),
+    ("partition", "keys at some indices of the order, or a partition by them"),
+    ("unique", "numbers of 32 or 64 bits"),
+    ("rank of strings", "strings, or indices of strings"),
+    ("search_sorted", "queries of sorted keys"),
     ("sort_by_key", "indices of numbers of 32 or 64 bits"),
     ("sort_by_cached_key", "items by a comparison"),
     ("sort_by", "items by a comparison"),

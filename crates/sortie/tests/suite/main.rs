@@ -6,8 +6,10 @@
 
 mod callers;
 mod choices;
+mod groups;
 mod keys;
 mod killers;
+mod nth;
 mod pairs;
 mod patterns;
 mod segments;

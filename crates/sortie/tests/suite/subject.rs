@@ -3,7 +3,10 @@
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
-use sortie::{Algorithm, Index, Key, Nans, Nulls, Order, Report, Segments, Sorter, SorterBuilder};
+use sortie::{
+    Algorithm, Groups, Index, Key, Nans, Nulls, Order, RankMethod, Report, Segments, Side, Sorter,
+    SorterBuilder,
+};
 
 /// A way to sort: the free functions, or a sorter with its choices.
 pub struct Subject {
@@ -76,6 +79,83 @@ impl Subject {
         let mut indices = garbage::<I>(k);
         done(self.sorter().arg_top_k_unsorted(keys, &mut indices));
         indices.into_iter().map(Index::to_usize).collect()
+    }
+
+    pub fn nth<K: Key + Clone>(&self, keys: &[K], indices: &[usize]) -> Vec<K> {
+        match &self.sorter {
+            None => indices.iter().map(|&n| sortie::nth(keys, n, self.order)).collect(),
+            Some(sorter) => {
+                let mut nth: Vec<K> = indices.iter().map(|_| keys[0].clone()).collect();
+                done(sorter.nth(keys, indices, &mut nth));
+                nth
+            }
+        }
+    }
+
+    pub fn arg_nth<K: Key, I: Index>(&self, keys: &[K], indices: &[usize]) -> Vec<usize> {
+        match &self.sorter {
+            None => indices.iter().map(|&n| sortie::arg_nth(keys, n, self.order)).collect(),
+            Some(sorter) => {
+                let mut found = garbage::<I>(indices.len());
+                done(sorter.arg_nth(keys, indices, &mut found));
+                found.into_iter().map(Index::to_usize).collect()
+            }
+        }
+    }
+
+    pub fn unique<K: Key + Clone>(&self, keys: &[K]) -> Vec<K> {
+        match &self.sorter {
+            None => sortie::unique(keys, self.order),
+            Some(sorter) => {
+                let mut unique = Vec::new();
+                done(sorter.unique(keys, &mut unique));
+                unique
+            }
+        }
+    }
+
+    pub fn unique_counts<K: Key + Clone>(&self, keys: &[K]) -> (Vec<K>, Vec<usize>) {
+        match &self.sorter {
+            None => sortie::unique_counts(keys, self.order),
+            Some(sorter) => {
+                let (mut unique, mut counts) = (Vec::new(), Vec::new());
+                done(sorter.unique_counts(keys, &mut unique, &mut counts));
+                (unique, counts)
+            }
+        }
+    }
+
+    pub fn unique_groups<K: Key + Clone>(&self, keys: &[K]) -> Groups<u32> {
+        self.sorter().unique_groups(keys).expect("the sort does not fail").0
+    }
+
+    pub fn rank<K: Key + Clone>(&self, keys: &[K], method: RankMethod) -> Vec<f64> {
+        match &self.sorter {
+            None => sortie::rank(keys, method, self.order),
+            Some(sorter) => {
+                let mut ranks = vec![f64::NAN; keys.len()];
+                done(sorter.rank(keys, method, &mut ranks));
+                ranks
+            }
+        }
+    }
+
+    pub fn search_sorted<K: Key>(&self, keys: &[K], queries: &[K], side: Side) -> Vec<usize> {
+        match &self.sorter {
+            None => sortie::search_sorted(keys, queries, side, self.order),
+            Some(sorter) => {
+                let mut positions = garbage::<u32>(queries.len());
+                done(sorter.search_sorted(keys, queries, side, &mut positions));
+                positions.into_iter().map(Index::to_usize).collect()
+            }
+        }
+    }
+
+    pub fn partition<K: Key>(&self, keys: &mut [K], indices: &[usize]) {
+        match (&self.sorter, indices) {
+            (None, &[n]) => sortie::select_nth(keys, n),
+            _ => done(self.sorter().partition(keys, indices)),
+        }
     }
 
     pub fn argsort_strings<S: AsRef<[u8]> + Key, I: Index>(&self, strings: &[S]) -> Vec<usize> {

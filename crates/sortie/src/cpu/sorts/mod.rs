@@ -4,8 +4,10 @@ pub(crate) mod compare;
 pub(crate) mod few;
 pub(crate) mod keys;
 pub(crate) mod pairs;
+pub(crate) mod search;
 pub(crate) mod segment_pairs;
 pub(crate) mod segments;
+pub(crate) mod select;
 pub(crate) mod strings;
 pub(crate) mod top;
 pub(crate) mod wide;
@@ -17,7 +19,7 @@ use crate::cpu::room::Room;
 use crate::cpu::runs::Runs;
 use crate::cpu::{order, profile};
 use crate::key::{Indices, Transform};
-use crate::{Error, Report, Segments};
+use crate::{Error, Report, Segments, Side};
 
 /// Sorts keys with payloads of any size. The calling crate compiles the sort for sizes that [`Payload`] does not have.
 pub(crate) fn sort_pairs<B: CpuSorts, V: Send>(
@@ -51,7 +53,7 @@ pub(crate) fn sort_pairs_segments<B: CpuSorts, V: Send>(
 }
 
 macro_rules! cpu_sorts {
-    ($($bits:ty, selected by $code:ty;)*) => {$(
+    ($($bits:ty, selected by $code:ty, found by $whole:ty;)*) => {$(
         impl CpuSorts for $bits {
             fn sort_few(keys: &mut [Self], transform: Transform<Self>) {
                 few::sort(keys, transform);
@@ -159,13 +161,57 @@ macro_rules! cpu_sorts {
             ) -> Result<(Vec<usize>, Report), Error> {
                 top::of_numbers::<_, $code>(keys, transform, k, sorted, job)
             }
+
+            fn nth(
+                keys: &[Self],
+                transform: Transform<Self>,
+                indices: &[usize],
+                job: &Job,
+            ) -> Result<(Vec<Self>, Report), Error> {
+                select::numbers::<_, $whole>(keys, transform, indices, job)
+            }
+
+            fn arg_nth(
+                keys: &[Self],
+                transform: Transform<Self>,
+                indices: &[usize],
+                job: &Job,
+            ) -> Result<(Vec<usize>, Report), Error> {
+                select::of_numbers::<_, $whole>(keys, transform, indices, job)
+            }
+
+            fn search(
+                keys: &[Self],
+                queries: &[Self],
+                transform: Transform<Self>,
+                side: Side,
+                positions: Indices<'_>,
+                job: &Job,
+            ) -> Report {
+                match positions {
+                    Indices::Narrow(positions) => {
+                        search::numbers(keys, queries, transform, side, positions, job)
+                    }
+                    Indices::Wide(positions) => {
+                        search::numbers(keys, queries, transform, side, positions, job)
+                    }
+                }
+            }
+
+            fn partition(
+                keys: &mut [Self],
+                transform: Transform<Self>,
+                indices: &[usize],
+            ) -> Result<Report, Error> {
+                select::partition(keys, transform, indices)
+            }
         }
     )*};
 }
 cpu_sorts! {
-    u8, selected by u16;
-    u16, selected by u16;
-    u32, selected by u32;
-    u64, selected by u64;
-    u128, selected by u64;
+    u8, selected by u16, found by u16;
+    u16, selected by u16, found by u16;
+    u32, selected by u32, found by u32;
+    u64, selected by u64, found by u64;
+    u128, selected by u64, found by u128;
 }

@@ -7,17 +7,15 @@
 //! The result does not depend on the sample. If it misleads, so that there are fewer than `k` candidates, the pass is repeated
 //! without its bound. Each step takes O(n) time for every input, and the sort of the result O(k log k).
 
-use std::cmp::Ordering;
-use std::ops::Range;
-
-use crate::cpu::candidates::{self, Bound, Candidates, Items, Origin};
+use crate::cpu::candidates::{self, Bound, Candidates, Origin};
 use crate::cpu::draw::Draw;
+use crate::cpu::items::{Items, Keys, Numbers};
 use crate::cpu::nth::nth;
 use crate::cpu::sorts::{CpuSorts, sort_pairs};
 use crate::cpu::tuning::FEW;
-use crate::cpu::vector::{self, BLOCK, Isa};
+use crate::cpu::vector::Isa;
 use crate::cpu::{Job, compare, counting, few, pairs};
-use crate::key::{Bits, Transform, UpTo};
+use crate::key::{Bits, Transform};
 use crate::parallel::{self, ITEMS_A_TASK};
 use crate::ways::CpuWay;
 use crate::{Error, Order, Report, TotalOrder};
@@ -219,89 +217,14 @@ fn sort<L: CpuSorts, S: Items<L>>(
     Ok(())
 }
 
-/// Numbers, and what their bits mean.
-struct Numbers<'a, B> {
-    keys: &'a [B],
-    transform: Transform<B>,
-}
-
-impl<B: Bits, L: Bits> Items<L> for Numbers<'_, B> {
-    const HAS_WHOLE_CODES: bool = B::WIDTH <= L::WIDTH;
-
-    fn len(&self) -> usize {
-        self.keys.len()
-    }
-
-    fn code(&self, index: usize) -> L {
-        first_bits(self.transform.encode(self.keys[index]))
-    }
-
-    fn filter(&self, block: Range<usize>, code: L, positions: &mut [u16; BLOCK], isa: Isa) -> usize {
-        let keys = &self.keys[block];
-        if B::WIDTH == L::WIDTH {
-            return vector::filter(keys, &self.transform.up_to(B::from_low(code.low())), positions, isa);
-        }
-        filter_codes(keys, |&key| first_bits(self.transform.encode(key)), code, positions, isa)
-    }
-
-    fn compare(&self, a: usize, b: usize) -> Ordering {
-        self.transform.encode(self.keys[a]).cmp(&self.transform.encode(self.keys[b]))
-    }
-}
-
-/// A code in a register that may be wider, or if it is narrower the first bits of the code.
-#[inline(always)]
-fn first_bits<B: Bits, L: Bits>(code: B) -> L {
-    L::from_low(if const { B::WIDTH <= L::WIDTH } { code.low() } else { code.left_aligned() })
-}
-
-/// Filters a block of keys by codes that are written first, because they have another width.
-fn filter_codes<K, L: Bits>(
-    keys: &[K],
-    code_of: impl Fn(&K) -> L,
-    code: L,
-    positions: &mut [u16; BLOCK],
-    isa: Isa,
-) -> usize {
-    let mut codes = [L::ZERO; BLOCK];
-    let codes = &mut codes[..keys.len()];
-    for (code, key) in codes.iter_mut().zip(keys) {
-        *code = code_of(key);
-    }
-    vector::filter(codes, &UpTo::code(code), positions, isa)
-}
-
-/// Keys without a fixed-width code.
-struct Keys<'a, K> {
-    keys: &'a [K],
-    order: Order,
-}
-
-impl<K: TotalOrder> Items<u64> for Keys<'_, K> {
-    const HAS_WHOLE_CODES: bool = K::IS_PREFIX;
-
-    fn len(&self) -> usize {
-        self.keys.len()
-    }
-
-    fn code(&self, index: usize) -> u64 {
-        self.keys[index].prefix(self.order)
-    }
-
-    fn filter(&self, block: Range<usize>, code: u64, positions: &mut [u16; BLOCK], isa: Isa) -> usize {
-        filter_codes(&self.keys[block], |key| key.prefix(self.order), code, positions, isa)
-    }
-
-    fn compare(&self, a: usize, b: usize) -> Ordering {
-        self.keys[a].compare(&self.keys[b], self.order)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::cmp::Ordering;
+    use std::ops::Range;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     use super::*;
+    use crate::cpu::vector::BLOCK;
     use crate::request::Budget;
 
     /// Items of which the sample sees only the least code.
@@ -320,8 +243,11 @@ mod tests {
             let drawn = self.drawn.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
             if drawn.is_ok() { 0 } else { self.codes[index] }
         }
-        fn filter(&self, block: Range<usize>, code: u32, positions: &mut [u16; BLOCK], isa: Isa) -> usize {
-            vector::filter(&self.codes[block], &UpTo::code(code), positions, isa)
+        fn block<'a>(&'a self, block: Range<usize>, _: &'a mut [u32; BLOCK]) -> &'a [u32] {
+            &self.codes[block]
+        }
+        fn transform(&self) -> Transform<u32> {
+            Transform::IDENTITY
         }
         fn compare(&self, _: usize, _: usize) -> Ordering {
             unreachable!("the codes are the whole order")

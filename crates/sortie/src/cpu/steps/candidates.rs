@@ -4,28 +4,16 @@
 //! keeps the first `k` candidates, and the last of these is the new bound. An item that is equal to it has a greater index, so it
 //! need not become a candidate.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
+use crate::cpu::items::Items;
 use crate::cpu::nth::nth;
-use crate::cpu::vector::{BLOCK, Isa};
+use crate::cpu::vector::{self, BLOCK, Isa};
 use crate::key::Bits;
 use crate::{Error, scratch};
 
 /// Candidates beyond twice `k`: with few of them, a selection would often be necessary.
 const MORE: usize = 1 << 12;
-
-/// The items among which a selection chooses, ordered by a code, and if codes are equal by a comparison.
-pub(crate) trait Items<L>: Sync {
-    /// Whether items with equal codes are equal.
-    const HAS_WHOLE_CODES: bool;
-    fn len(&self) -> usize;
-    fn code(&self, index: usize) -> L;
-    /// Writes the positions in `block` of its items with codes up to this one, ascending. Returns their number.
-    fn filter(&self, block: Range<usize>, code: L, positions: &mut [u16; BLOCK], isa: Isa) -> usize;
-    /// Compares items whose codes are equal.
-    fn compare(&self, a: usize, b: usize) -> Ordering;
-}
 
 /// Where a candidate comes from, if that matters.
 pub(crate) trait Origin: Copy + Send {
@@ -134,7 +122,8 @@ impl<L: Bits, O: Origin> Candidates<L, O> {
 
     /// Reads these items. There may be fewer candidates than `k` if there are fewer items, or because of the first bound.
     pub(crate) fn read<S: Items<L>>(&mut self, items: &S, range: Range<usize>, isa: Isa) {
-        let mut positions = [0; BLOCK];
+        let (mut positions, mut room) = ([0; BLOCK], [L::ZERO; BLOCK]);
+        let transform = items.transform();
         for start in range.clone().step_by(BLOCK) {
             let block = start..range.end.min(start + BLOCK);
             if self.len() + block.len() > self.codes.capacity() {
@@ -143,7 +132,8 @@ impl<L: Bits, O: Origin> Candidates<L, O> {
             match self.bound {
                 Bound::All => block.for_each(|index| self.push(items, index)),
                 Bound::UpTo(code) => {
-                    let count = items.filter(block, code, &mut positions, isa);
+                    let keys = items.block(block, &mut room);
+                    let count = vector::filter(keys, &transform.up_to(code), &mut positions, isa);
                     for &position in &positions[..count] {
                         self.push(items, start + usize::from(position));
                     }

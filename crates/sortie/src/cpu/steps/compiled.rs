@@ -9,7 +9,7 @@ use crate::cpu::room::Room;
 use crate::cpu::runs::Runs;
 use crate::cpu::scatter::Moved;
 use crate::key::{Bits, Indices, Transform};
-use crate::{Error, Report, Segments};
+use crate::{Error, Report, Segments, Side};
 
 /// Sorts of numbers of one width. `job` says how, and what may be used.
 pub trait CpuSorts: Bits {
@@ -88,6 +88,35 @@ pub trait CpuSorts: Bits {
         sorted: bool,
         job: &Job,
     ) -> Result<(Vec<usize>, Report), Error>;
+
+    /// The keys at these indices of the order, which ascend.
+    fn nth(
+        keys: &[Self],
+        transform: Transform<Self>,
+        indices: &[usize],
+        job: &Job,
+    ) -> Result<(Vec<Self>, Report), Error>;
+
+    /// The indices of the keys at these indices of the stable order, which ascend.
+    fn arg_nth(
+        keys: &[Self],
+        transform: Transform<Self>,
+        indices: &[usize],
+        job: &Job,
+    ) -> Result<(Vec<usize>, Report), Error>;
+
+    /// Writes how many sorted keys come before each query, and on the right side also how many equal it.
+    fn search(
+        keys: &[Self],
+        queries: &[Self],
+        transform: Transform<Self>,
+        side: Side,
+        positions: Indices<'_>,
+        job: &Job,
+    ) -> Report;
+
+    /// Puts the keys at these indices of the order there, lesser ones before them and greater ones after them.
+    fn partition(keys: &mut [Self], transform: Transform<Self>, indices: &[usize]) -> Result<Report, Error>;
 }
 
 /// Payloads of a size that the sorts are compiled for, as bytes.

@@ -1,5 +1,6 @@
 //! The steps of which the sorts consist.
 
+pub(crate) mod bands;
 pub(crate) mod batch;
 pub(crate) mod by_code;
 pub(crate) mod by_std;
@@ -13,6 +14,7 @@ pub(crate) mod draw;
 pub(crate) mod found;
 pub(crate) mod gather;
 pub(crate) mod insert;
+pub(crate) mod items;
 pub(crate) mod lines;
 pub(crate) mod long_runs;
 pub(crate) mod nth;

@@ -3,7 +3,7 @@
 use std::arch::asm;
 use std::arch::x86_64::*;
 
-use super::{BLOCK, SPLIT_8, Vector, filter, network, quicksort};
+use super::{BLOCK, Band, Inside, SPLIT_8, Vector, filter, network, quicksort};
 use crate::key::{Transform, UpTo};
 
 /// # Safety
@@ -112,6 +112,42 @@ pub(super) unsafe fn filter_u64(
 ) -> usize {
     // SAFETY: this function is compiled for these instructions.
     unsafe { filter::filter::<U64x8>(keys, up_to, positions) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn band_u16(
+    keys: &[u16; BLOCK],
+    band: &Band<u16>,
+    inside: &mut Inside<u16>,
+) -> (usize, usize) {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { filter::band::<U16x32>(keys, band, inside) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here.
+#[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn band_u32(
+    keys: &[u32; BLOCK],
+    band: &Band<u32>,
+    inside: &mut Inside<u32>,
+) -> (usize, usize) {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { filter::band::<U32x16>(keys, band, inside) }
+}
+
+/// # Safety
+/// The machine supports the instructions that are enabled here.
+#[target_feature(enable = "avx512f,bmi1,bmi2,popcnt,lzcnt")]
+pub(super) unsafe fn band_u64(
+    keys: &[u64; BLOCK],
+    band: &Band<u64>,
+    inside: &mut Inside<u64>,
+) -> (usize, usize) {
+    // SAFETY: this function is compiled for these instructions.
+    unsafe { filter::band::<U64x8>(keys, band, inside) }
 }
 
 /// # Safety

@@ -25,7 +25,7 @@ use std::sync::OnceLock;
 
 use crate::Error;
 use crate::key::{Bits, Transform, UpTo};
-pub(crate) use filter::BLOCK;
+pub(crate) use filter::{BLOCK, Band, Inside};
 
 /// Whether this machine has all of these features. They must be those that functions of that name are compiled for,
 /// because a hypervisor can hide any one of them.
@@ -315,6 +315,29 @@ pub(crate) fn filter<B: Bits>(keys: &[B], up_to: &UpTo<B>, positions: &mut [u16;
     }
 }
 
+/// Counts the keys before a band, and copies those in it, in order. Returns both numbers. There is at most one block of keys.
+pub(crate) fn band<B: Bits>(keys: &[B], band: &Band<B>, inside: &mut Inside<B>, isa: Isa) -> (usize, usize) {
+    assert!(keys.len() <= BLOCK);
+    match isa.of_lanes(B::WIDTH) {
+        #[cfg(target_arch = "x86_64")]
+        isa @ (Isa::Avx2 | Isa::Avx512) if matches!(B::WIDTH, 16 | 32 | 64) && keys.len() == BLOCK => {
+            let (keys, inside) = (keys.as_ptr(), std::ptr::from_mut(inside));
+            // SAFETY: there is one type of `Bits` for each width, and a block of keys. The instructions were detected.
+            unsafe {
+                match (isa, B::WIDTH) {
+                    (Isa::Avx512, 16) => avx512::band_u16(&*keys.cast(), &band.same(), &mut *inside.cast()),
+                    (Isa::Avx512, 32) => avx512::band_u32(&*keys.cast(), &band.same(), &mut *inside.cast()),
+                    (Isa::Avx512, _) => avx512::band_u64(&*keys.cast(), &band.same(), &mut *inside.cast()),
+                    (_, 16) => avx2::band_u16(&*keys.cast(), &band.same(), &mut *inside.cast()),
+                    (_, 32) => avx2::band_u32(&*keys.cast(), &band.same(), &mut *inside.cast()),
+                    (_, _) => avx2::band_u64(&*keys.cast(), &band.same(), &mut *inside.cast()),
+                }
+            }
+        }
+        _ => filter::portable_band(keys, band, inside),
+    }
+}
+
 /// Copies the codes less than `pivot` to one slice and the others to another, in order. Returns the number of the
 /// former. Both slices are at least as long as the codes. Their contents after the copied codes are unspecified.
 #[cfg(feature = "gpu")]
@@ -367,7 +390,7 @@ fn partition_portable<B: Bits>(codes: &mut [B], pivot: B) -> usize {
 
 /// The largest number of lanes in a register.
 #[cfg(target_arch = "x86_64")]
-const MOST_LANES: usize = 32;
+pub(crate) const MOST_LANES: usize = 32;
 
 /// A register of unsigned lanes, and the few instructions of which the network and the partition consist.
 ///

@@ -126,7 +126,8 @@ fn ways_on(
         (Operation::Array, KeyForm::Strings) => {
             Ok((vec![GpuWay::Strings], scratch::of_strings(request, first)?))
         }
-        (Operation::Lcps | Operation::TopK { .. }, _)
+        (Operation::Lcps | Operation::TopK { .. } | Operation::Nth { .. }, _)
+        | (Operation::Partition | Operation::Search, _)
         | (Operation::Array, KeyForm::Compound { .. } | KeyForm::Compared) => {
             unreachable!("the table has no such sort on a GPU")
         }

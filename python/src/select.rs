@@ -1,0 +1,102 @@
+//! What the functions of `sortie/_select.py` are made of: keys at indices of the order, partitions, positions of queries.
+
+use numpy::PyUntypedArrayMethods;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use sortie::{QuantileMethod, Side};
+
+use crate::array::{self, Array, axis_of};
+use crate::call::run;
+use crate::errors;
+use crate::kind;
+use crate::numbers::Numbers;
+use crate::options::{Count, Given, Options};
+use crate::{along, indices};
+
+/// Returns the elements at these indices of the ascending order along an axis. NaN and NaT are last.
+#[pyfunction]
+pub fn _nth<'py>(
+    a: &Bound<'py, PyAny>,
+    indices: Vec<usize>,
+    axis: isize,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
+) -> PyResult<Array<'py>> {
+    let (array, options) = (numbers_of(a)?, options(threads, memory_limit)?);
+    let axis = axis_of(&array, axis)?;
+    let mut shape = array.shape().to_vec();
+    shape[axis] = indices.len();
+    let result = array::empty(array.dtype(), &shape)?;
+    along::nth(&array, axis, &options, &indices, &result)?;
+    Ok(result)
+}
+
+/// Puts the elements at these indices of the ascending order along an axis in their places, lesser ones before them.
+#[pyfunction]
+pub fn _partition(
+    a: &Bound<'_, PyAny>,
+    indices: Vec<usize>,
+    axis: isize,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
+) -> PyResult<()> {
+    let (array, options) = (numbers_of(a)?, options(threads, memory_limit)?);
+    along::partition(&array, axis_of(&array, axis)?, &options, &indices)
+}
+
+/// Returns the positions of queries in sorted keys. Both lie in C order, and have the same type of number.
+#[pyfunction]
+pub fn _search<'py>(
+    keys: &Bound<'py, PyAny>,
+    queries: &Bound<'py, PyAny>,
+    right: bool,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
+) -> PyResult<Array<'py>> {
+    let (py, options) = (keys.py(), options(threads, memory_limit)?);
+    let (keys, queries) = (numbers_of(keys)?, numbers_of(queries)?);
+    let result = array::empty(indices::Indices::of(py, None)?.dtype, queries.shape())?;
+    let numbers = Numbers::of(kind::leaf(&keys.dtype())?.kind, &options).expect("they are numbers");
+    // SAFETY: the caller has made contiguous arrays, or promises that nobody writes to them. The result is new.
+    let (key_bytes, query_bytes, positions) =
+        unsafe { (array::bytes(&keys), array::bytes(&queries), array::bytes(&result)) };
+    let side = if right { Side::Right } else { Side::Left };
+    let positions = bytemuck::cast_slice_mut::<u8, u64>(positions);
+    run(py, &options, queries.len(), query_bytes.len(), || {
+        Ok(((), numbers.search(key_bytes, query_bytes, side, positions)?))
+    })?;
+    Ok(result)
+}
+
+/// For each quantile of `n` elements: the indices of the two elements next to it, and the share of the way between them. And whether
+/// the method takes one of them.
+#[pyfunction]
+pub fn _quantile_positions(
+    method: &str,
+    q: Vec<f64>,
+    n: usize,
+) -> PyResult<(Vec<usize>, Vec<usize>, Vec<f64>, bool)> {
+    let method: QuantileMethod = method.parse().map_err(errors::of_sortie)?;
+    let positions: Vec<_> = q.into_iter().map(|q| method.position(q, n)).collect();
+    let low = positions.iter().map(|at| at.low).collect();
+    let high = positions.iter().map(|at| at.high).collect();
+    Ok((low, high, positions.iter().map(|at| at.share).collect(), method.is_discrete()))
+}
+
+/// An array of numbers.
+fn numbers_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
+    let array = array::converted(object)?;
+    let options = options(None, None)?;
+    if Numbers::of(kind::leaf(&array.dtype())?.kind, &options).is_none() {
+        return Err(PyTypeError::new_err(format!(
+            "{} has no numbers; select from sortie.sort or sortie.argsort of it",
+            array.dtype()
+        )));
+    }
+    Ok(array)
+}
+
+fn options(threads: Option<Count>, memory_limit: Option<Count>) -> PyResult<Options> {
+    let given = Given { descending: false, stable: None, nans: "last", threads, memory_limit, engine: "cpu" };
+    given.ordered("numpy")
+}

@@ -1,0 +1,257 @@
+"""quantile, median, partition, unique, searchsorted and rank, compared with NumPy and SciPy."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+import sortie
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_numbers import FLOATS, INTEGERS, TIMES, arrays, nans, values
+
+METHODS = [
+    "inverted_cdf",
+    "averaged_inverted_cdf",
+    "closest_observation",
+    "interpolated_inverted_cdf",
+    "hazen",
+    "weibull",
+    "linear",
+    "median_unbiased",
+    "normal_unbiased",
+    "lower",
+    "higher",
+    "midpoint",
+    "nearest",
+]
+DISCRETE = ["inverted_cdf", "closest_observation", "lower", "higher", "nearest"]
+NUMBERS = [np.dtype(dtype) for dtype in [*INTEGERS, *FLOATS[:3], *TIMES]]
+SWAPPED = [dtype.newbyteorder() for dtype in NUMBERS if dtype.itemsize > 1]
+numbers = arrays(dtypes=tuple(NUMBERS + SWAPPED))
+
+
+def same(found, expected):
+    assert np.shape(found) == np.shape(expected)
+    assert np.asarray(found).dtype.newbyteorder("=") == np.asarray(expected).dtype.newbyteorder("=")
+    assert np.array_equal(found, expected, equal_nan=np.asarray(expected).dtype.kind in "fcmM"), (found, expected)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u4", "i2", "i8", "f2", "f4", "f8", ">f4", ">i4"])
+@pytest.mark.parametrize("method", METHODS)
+def test_quantiles_are_numpys(dtype, method):
+    rng = np.random.default_rng(1)
+    for shape in [(1,), (2,), (7,), (100,), (40_000,), (5, 30), (3, 4, 5)]:
+        a = rng.integers(0, 100, shape).astype(dtype)
+        for q in (0, 1, 0.5, 0.1, np.float64(0.3), np.float32(0.25), [0.25, 0.5, 0.99], np.linspace(0, 1, 30).reshape(5, 6)):
+            for axis in (None, *range(-1, len(shape)), tuple(range(len(shape)))):
+                for keepdims in (False, True):
+                    expected = np.quantile(a, q, axis=axis, method=method, keepdims=keepdims)
+                    found = sortie.quantile(a, q, axis, method=method, keepdims=keepdims)
+                    assert np.shape(found) == np.shape(expected)
+                    assert np.asarray(found).dtype == np.asarray(expected).dtype.newbyteorder("=")
+                    # NumPy computes in the type of q.
+                    is_coarse = np.asarray(expected).dtype.itemsize == 4 or isinstance(q, np.float32)
+                    tolerance = 1e-3 if dtype == "f2" else 1e-5 if is_coarse else 1e-12
+                    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+@settings(max_examples=300, deadline=None)
+@given(arrays(dtypes=tuple(NUMBERS[1:] + SWAPPED)), st.sampled_from(DISCRETE), st.floats(0, 1))
+def test_quantiles_of_special_values(array, method, q):
+    a, axis = array
+    if a.size == 0:
+        return
+    with np.errstate(all="ignore"):
+        same(sortie.quantile(a, q, axis, method=method), np.quantile(a, q, axis=axis, method=method))
+
+
+@settings(max_examples=300, deadline=None)
+@given(arrays(dtypes=tuple(np.dtype(dtype) for dtype in ["?", "u1", "i4", "f2", "f4", "f8", ">f8"])))
+def test_medians_are_numpys(array):
+    a, axis = array
+    if a.size == 0:
+        return
+    with np.errstate(all="ignore"):
+        for keepdims in (False, True):
+            same(sortie.median(a, axis, keepdims=keepdims), np.median(a, axis, keepdims=keepdims))
+            same(sortie.median(a, keepdims=keepdims), np.median(a, keepdims=keepdims))
+
+
+def test_infinite_elements_are_not_nan():
+    a = np.array([-np.inf, 1.0, np.inf, np.inf])
+    assert sortie.quantile(a, 1.0) == np.inf and sortie.quantile(a, 0.0) == -np.inf
+    assert sortie.quantile(a, 2 / 3) == np.inf
+    assert np.isnan(sortie.quantile(np.array([-np.inf, np.inf]), 0.25))
+
+
+def test_integers_of_any_difference():
+    for dtype in ("i1", "i2", "i4", "i8"):
+        ends = np.array([np.iinfo(dtype).min, np.iinfo(dtype).max], dtype)
+        middle = 0 if dtype == "i8" else -0.5
+        assert sortie.quantile(ends, 0.5) == middle and sortie.median(ends) == middle
+
+
+@settings(max_examples=300, deadline=None)
+@given(numbers, st.data())
+def test_partitions_have_what_sorts_have(array, data):
+    a, axis = array
+    n = a.shape[axis]
+    if n == 0:
+        return
+    kth = data.draw(st.lists(st.integers(-n, n - 1), max_size=5))
+    before = a.copy()
+    found = sortie.partition(a, kth, axis)
+    assert a.tobytes() == before.tobytes() and found.dtype == a.dtype
+    expected, found = np.sort(a, axis), np.moveaxis(found, axis, -1)
+    assert np.array_equal(np.sort(found, -1), np.moveaxis(expected, axis, -1), equal_nan=a.dtype.kind in "fmM")
+    for k in kth:
+        at = np.moveaxis(expected, axis, -1)[..., k]
+        assert np.array_equal(found[..., k], at, equal_nan=a.dtype.kind in "fmM")
+        with np.errstate(invalid="ignore"):
+            k %= n
+            assert not (found[..., :k] > at[..., None]).any() and not (found[..., k:] < at[..., None]).any()
+
+
+@settings(max_examples=400, deadline=None)
+@given(arrays(), st.booleans(), st.tuples(st.booleans(), st.booleans(), st.booleans()))
+def test_unique_is_numpys(array, equal_nan, returns):
+    a, _ = array
+    if a.dtype.name == "bfloat16":
+        a = a.astype("f4")
+    if a.dtype.kind == "c":
+        # NumPy counts those with a NaN as one only if it sorts.
+        a = np.nan_to_num(a)
+    expected = np.unique(a, *returns, equal_nan=equal_nan)
+    found = sortie.unique(a, *returns, equal_nan=equal_nan)
+    assert isinstance(found, tuple) == any(returns)
+    if not any(returns):
+        found, expected = (found,), (expected,)
+    if equal_nan:
+        for one, other in zip(found, expected, strict=True):
+            same(one, other)
+    else:
+        # NumPy does not say in which order different NaNs are.
+        numbers = expected[0] == expected[0]
+        assert len(found[0]) == len(expected[0]) and np.array_equal(found[0][numbers], expected[0][numbers])
+
+
+def test_unique_of_text_and_lists():
+    words = np.array([["pear", "apple"], ["plum", "apple"]])
+    for a in (words, words.astype("S")):
+        for one, other in zip(sortie.unique(a, True, True, True), np.unique(a, True, True, True), strict=True):
+            same(one, other)
+    assert sortie.unique([3, 1, 3]).tolist() == [1, 3]
+    assert sortie.unique([]).tolist() == []
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", ">f4", ">i8"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searchsorted_is_numpys(dtype, side):
+    rng = np.random.default_rng(2)
+    for n in (0, 1, 2, 33, 1000, 50_000):
+        a = np.sort(values(dtype, rng, n)) if n < 1000 else np.sort(rng.integers(0, 60_000, n).astype(dtype))
+        for queries in (values(dtype, rng, 500), a, a[::-1], a[: n // 2], rng.permutation(a), values(dtype, rng, (3, 4, 5))):
+            expected = np.searchsorted(a, queries, side)
+            for threads in (1, 2, None):
+                same(sortie.searchsorted(a, queries, side, threads=threads), expected)
+        order = rng.permutation(n)
+        same(sortie.searchsorted(a[order], a, side, sorter=np.argsort(a[order], kind="stable")), np.searchsorted(a, a, side))
+
+
+def test_searchsorted_of_other_types():
+    for a, v in (([1, 2, 3], 2.5), ([1.0, np.nan], np.nan), (np.array([1, 2**63], "u8"), np.array([-1, 5])), (["a", "c"], ["b", "d"])):
+        for side in ("left", "right"):
+            same(sortie.searchsorted(a, v, side), np.searchsorted(a, v, side))
+    days = np.array(["2020-01-01", "2021-01-01"], "M8[D]")
+    assert sortie.searchsorted(days, np.datetime64("2020-06-01")) == 1
+    assert isinstance(sortie.searchsorted([1, 2], 1), np.integer)
+
+
+def ranks(lane, method):
+    """The ranks of a lane, as they are defined."""
+    return [
+        {
+            "average": (lane < x).sum() + ((lane == x).sum() + 1) / 2,
+            "min": (lane < x).sum() + 1,
+            "max": (lane <= x).sum(),
+            "dense": len(np.unique(lane[lane < x])) + 1,
+            "ordinal": (lane < x).sum() + (lane[: i + 1] == x).sum(),
+        }[method]
+        for i, x in enumerate(lane)
+    ]
+
+
+@pytest.mark.parametrize("method", ["average", "min", "max", "dense", "ordinal"])
+def test_ranks(method):
+    rng = np.random.default_rng(3)
+    for dtype in ("i4", "f8", "U2", ">f4"):
+        for shape, axis in (((1,), None), ((50,), None), ((4, 9), None), ((4, 9), 0), ((4, 9), -1), ((3, 4, 5), 1)):
+            a = rng.integers(0, 9, shape).astype(dtype)
+            lanes = a.reshape(1, -1) if axis is None else np.moveaxis(a, axis, -1).reshape(-1, a.shape[axis])
+            found = sortie.rank(a, method, axis=axis)
+            lanes_found = found.reshape(1, -1) if axis is None else np.moveaxis(found, axis, -1).reshape(-1, a.shape[axis])
+            assert found.shape == ((a.size,) if axis is None else a.shape)
+            assert found.dtype == (float if method == "average" else np.int64)
+            for lane, ranked in zip(lanes, lanes_found, strict=True):
+                assert ranked.tolist() == ranks(lane, method)
+        assert sortie.rank(np.empty((0, 3), dtype), method, axis=0).shape == (0, 3)
+
+
+@pytest.mark.parametrize("method", ["average", "min", "max", "dense", "ordinal"])
+@pytest.mark.parametrize("nan_policy", ["propagate", "omit"])
+def test_ranks_are_scipys(method, nan_policy):
+    stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
+    rng = np.random.default_rng(4)
+    for a in (rng.integers(0, 99, 1000), rng.choice([0.0, -0.0, 1.5, np.nan, np.inf], (30, 7)), rng.random((5, 6, 7)), nans(np.dtype("f4"))):
+        for axis in (None, *range(a.ndim)):
+            same(sortie.rank(a, method, axis=axis, nan_policy=nan_policy), stats.rankdata(a, method, axis=axis, nan_policy=nan_policy))
+
+
+def test_large_arrays():
+    rng = np.random.default_rng(5)
+    q = np.linspace(0, 1, 101)
+    for a in (rng.random(600_000, dtype=np.float32), rng.integers(0, 50, 300_000), rng.integers(0, 2**60, 300_000)):
+        for threads in (1, 2):
+            same(sortie.quantile(a, q, method="lower", threads=threads), np.quantile(a, q, method="lower"))
+            same(sortie.median(a, threads=threads), np.median(a))
+            for one, other in zip(sortie.unique(a, True, True, True, threads=threads), np.unique(a, True, True, True), strict=True):
+                same(one, other)
+
+
+def test_tensors_and_bfloat16():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    assert sortie.median(torch.tensor([3.0, 1.0, 2.0])) == 2
+    a = np.arange(5).astype(ml_dtypes.bfloat16)
+    assert sortie.partition(a[::-1], 1)[1] == 1
+
+
+def test_limits_and_errors():
+    a = np.random.default_rng(6).random(100_000)
+    for call in (
+        lambda: sortie.median(a, memory_limit=1000),
+        lambda: sortie.quantile(a, 0.3, memory_limit=1000),
+        lambda: sortie.unique(a, return_index=True, memory_limit=1000),
+        lambda: sortie.rank(a, memory_limit=1000),
+    ):
+        with pytest.raises(MemoryError):
+            call()
+    sortie.median(a, memory_limit=1 << 20)
+    assert 0 < sortie.last_report().scratch_peak <= 1 << 20
+    for call, error, match in (
+        (lambda: sortie.quantile(a, 1.1), ValueError, "range"),
+        (lambda: sortie.quantile(a, [0.5, np.nan]), ValueError, "range"),
+        (lambda: sortie.quantile(a, 0.5, method="best"), ValueError, "hazen"),
+        (lambda: sortie.quantile([], 0.5), ValueError, "no elements"),
+        (lambda: sortie.median([]), ValueError, "no elements"),
+        (lambda: sortie.median(["a"]), TypeError, "no numbers"),
+        (lambda: sortie.median(a, axis=1), np.exceptions.AxisError, "axis 1"),
+        (lambda: sortie.partition(a, 100_000), ValueError, "100000 elements"),
+        (lambda: sortie.searchsorted(a, 1, "middle"), ValueError, "'middle'"),
+        (lambda: sortie.searchsorted(a.reshape(2, -1), 1), ValueError, "2 axes"),
+        (lambda: sortie.rank(a, "first"), ValueError, "'first'"),
+        (lambda: sortie.rank([np.nan], nan_policy="raise"), ValueError, "nan"),
+        (lambda: sortie.rank(a, nan_policy="skip"), ValueError, "'skip'"),
+        (lambda: sortie.unique(np.array([None], object)), TypeError, "object"),
+        (lambda: sortie.median(np.ma.array([1, 2], mask=[0, 1])), TypeError, "masked"),
+    ):
+        with pytest.raises(error, match=match):
+            call()
