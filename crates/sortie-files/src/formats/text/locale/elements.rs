@@ -296,24 +296,31 @@ impl Elements {
                 out.push(1);
                 ignored = 0;
             }
+            !weights.is_empty()
         };
-        let mut rest = elements;
-        while let Some((&first, after)) = rest.split_first() {
-            if !self.is_backward(first, pass) {
-                push(first);
-                rest = after;
+        // As `strcoll` walks them, which differs from `strxfrm` in two ways if the pass takes some elements backward. It takes the last one
+        // of a run, then those before it down to the first; but if others follow the run, it passes over the last but one. And it finds
+        // the others by counting from `origin`, which is before the run if the pass ignores the elements in between.
+        let (mut at, mut origin) = (0, 0);
+        while let Some(&element) = elements.get(at) {
+            if !self.is_backward(element, pass) {
+                at += 1;
+                if push(element) {
+                    origin = at;
+                }
                 continue;
             }
-            let length = rest.iter().take_while(|&&element| self.is_backward(element, pass)).count();
-            let (run, after) = rest.split_at(length);
-            // Where others follow, `strcoll` passes over the last but one. `strxfrm` does not.
-            let left_out = length.checked_sub(2).filter(|_| !after.is_empty());
-            for (place, &element) in run.iter().enumerate().rev() {
-                if Some(place) != left_out {
-                    push(element);
-                }
-            }
-            rest = after;
+            let run = elements[at..].iter().take_while(|&&element| self.is_backward(element, pass)).count();
+            let end = at + run;
+            let next = elements.get(end);
+            push(elements[end - 1]);
+            let others = run - 1 - usize::from(run > 1 && next.is_some());
+            elements[origin..][..others].iter().rev().for_each(|&element| {
+                push(element);
+            });
+            next.map(|&next| push(next));
+            at = end + usize::from(next.is_some());
+            origin = at;
         }
         out.push(0);
     }
