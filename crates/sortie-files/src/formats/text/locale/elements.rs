@@ -318,7 +318,9 @@ impl Elements {
             elements[origin..][..others].iter().rev().for_each(|&element| {
                 push(element);
             });
-            next.map(|&next| push(next));
+            if let Some(&next) = next {
+                push(next);
+            }
             at = end + usize::from(next.is_some());
             origin = at;
         }
