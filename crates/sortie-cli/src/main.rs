@@ -1,4 +1,4 @@
-//! `sortie`: sorts lines of text as GNU sort does in the C locale, raw and `.npy` arrays, FASTA and FASTQ records,
+//! `sortie`: sorts lines of text as GNU sort does, raw and `.npy` arrays, FASTA and FASTQ records,
 //! and the peaks of mass spectra. It also indexes documents.
 
 // What only GPUs and `sortie index` use is not worth a condition each. The gate checks a build with both.

@@ -34,6 +34,8 @@ pub struct LinesJob {
     /// For keys that have no options of their own, and for whole lines.
     pub ordering: KeyOptions,
     pub random_source: Option<PathBuf>,
+    /// The locale whose rules are used instead of those of the environment.
+    pub locale: Option<String>,
     pub keys: Vec<LineKey>,
     pub separator: Option<u8>,
     pub stable: bool,
@@ -47,6 +49,13 @@ pub struct LinesJob {
     pub compress: Option<Asked>,
     pub resources: Resources,
     pub temporary: Temporary,
+}
+
+impl LinesJob {
+    /// Whether any key may be shuffled.
+    pub fn shuffles(&self) -> bool {
+        self.ordering.random || self.keys.iter().any(|key| key.spec.options.random)
+    }
 }
 
 /// A key of lines.

@@ -3,12 +3,13 @@
 
 use std::io::Read;
 
-use sortie_files::formats::text::{INPUTS_AT_ONCE, LineSort, Trial};
+use sortie_files::formats::text::{INPUTS_AT_ONCE, LineSort, Locale, Trial};
 use sortie_files::relay::runners;
 use sortie_files::run::Merges;
 use sortie_files::threads::of_use;
 use sortie_files::{Format, Input};
 
+use super::warnings;
 use crate::cli::LinesJob;
 use crate::explain::{self, counted};
 use crate::failure::Failure;
@@ -23,7 +24,12 @@ const SPILLED: f64 = 1.5;
 const TURN: f64 = 10.0;
 
 /// Prints how the lines would be sorted.
-pub fn explain(inputs: &[Input], args: &LinesJob, job: &LineSort<'_>) -> Result<(), Failure> {
+pub fn explain(
+    inputs: &[Input],
+    args: &LinesJob,
+    locale: &Locale,
+    job: &LineSort<'_>,
+) -> Result<(), Failure> {
     let size = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let size = size.ok_or_else(explain::unknown_size)?;
     let threads = || of_use(args.resources.parallel, None);
@@ -66,5 +72,7 @@ pub fn explain(inputs: &[Input], args: &LinesJob, job: &LineSort<'_>) -> Result<
     }
     plan.scratch.host = needed.min(budget);
     let bytes = counted(size as usize, "byte", "bytes");
-    explain::print(&format!("{bytes}, about {}{how}", counted(lines, "line", "lines")), &plan)
+    let is_in_c = locale.collation().is_none() && locale.missing().is_none();
+    let rules = if is_in_c { String::new() } else { format!("; {}", warnings::rules(locale)) };
+    explain::print(&format!("{bytes}, about {}{how}{rules}", counted(lines, "line", "lines")), &plan)
 }

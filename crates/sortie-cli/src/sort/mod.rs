@@ -7,7 +7,7 @@ mod warnings;
 use std::os::unix::ffi::OsStrExt;
 
 use sortie_files::compression::Compression;
-use sortie_files::formats::text::{Disorder, LineOrder, LineSort, POOL_FROM, TextOrder};
+use sortie_files::formats::text::{Disorder, LineOrder, LineSort, Locale, POOL_FROM, TextOrder};
 use sortie_files::threads::of_use;
 use sortie_files::{Error, Input, Ledger, Task};
 
@@ -20,7 +20,8 @@ const GPU_FROM: u64 = 64 << 20;
 
 /// Sorts, merges or checks text as the command line asks.
 pub fn run(args: &LinesJob) -> Result<(), Failure> {
-    let order = LineOrder::new(&order(args))?;
+    let text = order(args)?;
+    let order = LineOrder::new(&text)?;
     let ledger = stats::open();
     let start = |work| start_threads(&args.resources, work);
     let mut job = LineSort::new(order, &start, &ledger);
@@ -29,7 +30,9 @@ pub fn run(args: &LinesJob) -> Result<(), Failure> {
     // The marks of `--debug` are printed under each line, and distinct lines are counted.
     job.whole_lines = args.debug || args.distinct.is_some();
     if args.debug {
-        warnings::of(args).iter().for_each(|warning| complain(format!("{warning}\n").as_bytes()));
+        warnings::of(args, &text.locale)
+            .iter()
+            .for_each(|warning| complain(format!("{warning}\n").as_bytes()));
     }
     let inputs = inputs::all(&args.sources)?;
     inputs.iter().try_for_each(Input::examine)?;
@@ -38,7 +41,7 @@ pub fn run(args: &LinesJob) -> Result<(), Failure> {
         records_note::of(&inputs).for_each(|note| remark(format!("{note}\n").as_bytes()));
     }
     match args.sources.check {
-        _ if args.resources.explain => return explain::explain(&inputs, args, &job),
+        _ if args.resources.explain => return explain::explain(&inputs, args, &text.locale, &job),
         Some(how) => inputs.iter().try_for_each(|input| check(input, how, &job))?,
         None => sort(inputs, args, compression, job, &ledger)?,
     }
@@ -46,14 +49,24 @@ pub fn run(args: &LinesJob) -> Result<(), Failure> {
 }
 
 /// What the lines are sorted by.
-fn order(args: &LinesJob) -> TextOrder {
-    TextOrder {
+fn order(args: &LinesJob) -> Result<TextOrder, Error> {
+    Ok(TextOrder {
         keys: args.keys.iter().map(|key| key.spec).collect(),
         options: args.ordering,
         separator: args.separator,
         stable: args.stable,
         unique: args.unique,
         random_source: args.random_source.clone(),
+        locale: locale(args)?,
+    })
+}
+
+/// The locale that `--locale` or the environment names. For an order by bytes, nothing is read.
+fn locale(args: &LinesJob) -> Result<Locale, Error> {
+    match &args.locale {
+        Some(name) => Locale::named(name),
+        None if Locale::environment_is_plain() && !args.shuffles() => Ok(Locale::default()),
+        None => Ok(Locale::of_environment()),
     }
 }
 

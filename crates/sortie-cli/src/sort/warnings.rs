@@ -1,15 +1,16 @@
 //! `--debug`: the warnings that GNU sort gives, in the same order. They are about options that are allowed but
 //! seldom intended.
 
-use sortie_files::formats::text::{KeyOptions, KeySpec};
+use sortie_files::formats::text::{KeyOptions, KeySpec, Locale};
+use sortie_files::quote;
 
 use crate::cli::LinesJob;
 
 /// The warnings, one line each.
-pub fn of(job: &LinesJob) -> Vec<String> {
+pub fn of(job: &LinesJob, locale: &Locale) -> Vec<String> {
     let global = job.ordering;
     let keys: Vec<ResolvedKey> = job.keys.iter().map(|key| ResolvedKey::new(&key.spec, global)).collect();
-    let mut found = vec!["lines are compared by their bytes, as in the C locale".into()];
+    let mut found = vec![rules(locale)];
     for (place, key) in keys.iter().enumerate() {
         if let Some(old) = &job.keys[place].old {
             found.push(format!(
@@ -22,11 +23,23 @@ pub fn of(job: &LinesJob) -> Vec<String> {
         let texts = key.warnings(job.separator);
         found.extend(texts.map(|text| format!("key {}: {text}", place + 1)));
     }
-    found.extend(about_numbers(&keys, global, job.separator));
+    found.extend(about_numbers(&keys, global, job.separator, char::from(locale.point())));
     if !keys.is_empty() {
         found.extend(without_effect(&keys, global, job.stable || job.unique));
     }
     found
+}
+
+/// By which rules lines are compared.
+pub fn rules(locale: &Locale) -> String {
+    match (locale.collation(), locale.missing()) {
+        (Some(_), _) => format!("lines are compared by the rules of the locale {}", locale.name()),
+        (None, None) => "lines are compared by their bytes, as in the C locale".into(),
+        (None, Some(missing)) => {
+            let missing = quote::always(missing.as_ref());
+            format!("lines are compared by their bytes, because the locale {missing} is not installed")
+        }
+    }
 }
 
 /// A `-k` with its own or inherited options.
@@ -90,11 +103,16 @@ fn is_number(options: KeyOptions) -> bool {
 }
 
 /// Warns if a separator has a meaning in numbers, and about the decimal point.
-fn about_numbers(keys: &[ResolvedKey], global: KeyOptions, separator: Option<u8>) -> Vec<String> {
+fn about_numbers(
+    keys: &[ResolvedKey],
+    global: KeyOptions,
+    separator: Option<u8>,
+    point: char,
+) -> Vec<String> {
     let spans = keys.iter().any(ResolvedKey::spans_as_number);
     let spans_as_float = keys.iter().any(|key| key.options.general_numeric && key.spans_as_number());
     let in_number = match separator {
-        Some(b'.') if spans => Some("the decimal point"),
+        Some(byte) if spans && char::from(byte) == point => Some("the decimal point"),
         Some(b'-') if spans => Some("a minus sign"),
         Some(b'+') if spans_as_float => Some("a plus sign"),
         _ => None,
@@ -105,7 +123,7 @@ fn about_numbers(keys: &[ResolvedKey], global: KeyOptions, separator: Option<u8>
     }
     let any_number = keys.iter().any(|key| is_number(key.options)) || keys.is_empty() && is_number(global);
     if any_number && in_number != Some("the decimal point") {
-        found.push("the decimal point of numbers is '.'".into());
+        found.push(format!("the decimal point of numbers is '{point}'"));
     }
     found
 }

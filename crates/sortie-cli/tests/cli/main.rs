@@ -13,6 +13,7 @@ mod fixed;
 mod gnu;
 #[cfg(feature = "index")]
 mod index;
+mod locales;
 mod long_lines;
 mod man;
 mod output;

@@ -124,6 +124,14 @@ fn every_example_of_tables_prints_what_it_shows() {
 }
 
 #[test]
+fn every_example_of_the_guide_to_locales_prints_what_it_shows() {
+    let guide = page("docs/locales.md");
+    let blocks = blocks(&guide);
+    assert!(!blocks.is_empty() && blocks.iter().all(|(_, shown)| shown.is_some()));
+    Shell::new().paste_all(&blocks);
+}
+
+#[test]
 fn every_answer_of_the_faq_prints_what_it_shows() {
     let faq = page("docs/faq.md");
     let blocks = blocks(&faq);

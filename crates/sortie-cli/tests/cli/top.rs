@@ -39,6 +39,7 @@ const TIES: &[&str] = &["", "-s", "-u", "-z", "-zu", "-zs"];
 
 fn top(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+    command.env("LC_ALL", "C");
     command.arg("top").current_dir(folder);
     command
 }
@@ -221,6 +222,7 @@ fn wrong_use_is_told() {
     let folder = folder("x.npy", b"\x93NUMPY\x01\x00");
     let told = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+        command.env("LC_ALL", "C");
         complaint(
             &run(command.current_dir(folder.path()).args(arguments.iter().map(OsStr::new)), b"b\na\n"),
             2,

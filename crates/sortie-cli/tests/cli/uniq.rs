@@ -11,6 +11,7 @@ const WHICH: &[&str] = &["", "-c", "-d", "-u", "-cd", "-cu", "-du"];
 
 fn uniq(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+    command.env("LC_ALL", "C");
     command.arg("uniq").current_dir(folder);
     command
 }

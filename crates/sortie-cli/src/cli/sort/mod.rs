@@ -54,6 +54,7 @@ pub struct SortOptions {
     /// Includes `--sort`.
     ordering: KeyOptions,
     random_source: Option<PathBuf>,
+    locale: Option<String>,
 
     keys: Vec<KeyPlace>,
     /// The keys among `keys` that were given as `+POS1 [-POS2]`, by index.
@@ -82,7 +83,8 @@ impl Arguments for SortOptions {
     type Complete = SortOptions;
 
     const NAME: &'static str = "sort";
-    const ABOUT: &'static str = "Sort lines of text as GNU sort does in the C locale, tables (--by), arrays (--type, or a .npy file), or records (--format)";
+    const ABOUT: &'static str =
+        "Sort lines of text as GNU sort does, tables (--by), arrays (--type, or a .npy file), or records (--format)";
     const USAGE: &'static str = "sortie sort [OPTION]... [FILE]...";
     const AFTER_HELP: &'static str = "\
 A key is F[.C][OPTS][,F[.C][OPTS]]. It goes from character C of field F to the second position, or to the end of the line if \
@@ -132,8 +134,10 @@ from 0, up to but not including B. Earlier keys take precedence. Without a key, 
 keys stay in their input order. Other options that --record-size allows: -c, -C, -o, -r, -s, -u, --compress, --files0-from, \
 --batch-size, --compress-program and those for resources.
 
-Lines are ordered as in the C locale: by bytes, with ASCII letters, '.' as the decimal point, and English months. There is no \
-other collation: LC_ALL, LC_COLLATE and LANG are not read.
+As in GNU sort, LC_ALL, LC_COLLATE, LC_CTYPE, LC_NUMERIC, LC_TIME and LANG name the locale by whose rules lines are compared, and \
+numbers and months are read. In the C locale, and if a locale is not installed, these are bytes, ASCII letters, '.' as the decimal \
+point, and English months. --debug says which rules are used. LC_ALL=C or --locale=C pins an order that is the same everywhere. \
+Records and arrays have no locale.
 
 Examples:
   sortie sort names.txt -o names.txt        a file in place
@@ -351,6 +355,7 @@ impl SortOptions {
             zero_terminated: self.zero_terminated,
             ordering: self.ordering,
             random_source: self.random_source,
+            locale: self.locale,
             separator: self.separator,
             // The first of the input is the one to show.
             stable: self.stable || self.distinct.is_some(),

@@ -11,7 +11,7 @@ pub const DICTIONARY: Name = Name::Both('d', "dictionary-order");
 pub const NUMERIC: Name = Name::Both('n', "numeric-sort");
 
 /// The options of all commands that sort lines. `dictionary` and `numeric` are the names of two of them.
-pub const fn shared<A: AsMut<SortOptions>>(dictionary: Name, numeric: Name) -> [Flag<A>; 13] {
+pub const fn shared<A: AsMut<SortOptions>>(dictionary: Name, numeric: Name) -> [Flag<A>; 14] {
     [
         Flag {
             name: Name::Both('b', "ignore-leading-blanks"),
@@ -110,6 +110,16 @@ pub const fn shared<A: AsMut<SortOptions>>(dictionary: Name, numeric: Name) -> [
                 once(&mut args.as_mut().random_source, given.path(), "multiple random sources specified")
             }),
         },
+        Flag {
+            name: Name::Long("locale"),
+            gnu: false,
+            of: &[Lines],
+            help: "Use the rules of locale NAME instead of those of the environment; C compares bytes",
+            effect: Effect::Value("NAME", Domain::Text, |args, given| {
+                args.as_mut().locale = Some(given.read(|name| Ok::<_, String>(name.to_owned()))?);
+                Ok(())
+            }),
+        },
     ]
 }
 
@@ -138,6 +148,7 @@ mod tests {
                 ("--reverse", |args| args.ordering.reverse),
                 ("--version-sort", |args| args.ordering.version),
                 ("--sort=month", |args| args.ordering.month),
+                ("--locale=de_DE.UTF-8", |args| args.locale.as_deref() == Some("de_DE.UTF-8")),
                 ("--random-source=seed", |args| args.random_source.as_deref() == Some(Path::new("seed"))),
             ],
         );

@@ -17,10 +17,10 @@ use tempfile::TempDir;
 /// Whether the program was built with `sortie index`.
 pub const HAS_INDEX: bool = cfg!(feature = "index");
 
-/// `sortie sort` in `folder`.
+/// `sortie sort` in `folder`, in the C locale.
 pub fn sortie(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
-    command.arg("sort").current_dir(folder);
+    command.arg("sort").current_dir(folder).env("LC_ALL", "C");
     command
 }
 
@@ -52,11 +52,19 @@ pub fn run(command: &mut Command, stdin: &[u8]) -> Output {
     })
 }
 
-/// Asserts that both programs give the same output and status for the same options and input.
+/// Asserts that both programs give the same output and status for the same options and input, in the C locale.
 #[track_caller]
 pub fn same<A: AsRef<OsStr>>(folder: &Path, options: &[A], stdin: &[u8]) {
-    let ours = run(sortie(folder).args(options), stdin);
-    let theirs = run(gnu(folder).args(options), stdin);
+    same_in(folder, options, stdin, |_| ());
+}
+
+/// The same, with what `set` adds to both commands.
+#[track_caller]
+pub fn same_in<A: AsRef<OsStr>>(folder: &Path, options: &[A], stdin: &[u8], set: impl Fn(&mut Command)) {
+    let [mut ours, mut theirs] = [sortie(folder), gnu(folder)];
+    [&mut ours, &mut theirs].into_iter().for_each(set);
+    let ours = run(ours.args(options), stdin);
+    let theirs = run(theirs.args(options), stdin);
     let shown: Vec<_> = options.iter().map(|o| o.as_ref().to_string_lossy()).collect();
     let shown = shown.join(" ");
     assert_eq!(ours.status.code(), theirs.status.code(), "sort {shown}: {}", text(&ours.stderr));

@@ -6,7 +6,7 @@ use sortie::plan::Plan;
 use sortie::request::{Beside, KeyForm, Operation};
 
 use super::alike::{self, Numbers};
-use super::keyed::{encode, keyed, order_equal};
+use super::keyed::{encode, keyed, order_cut, order_equal};
 use super::lines::Lines;
 use super::sorter::{builder, sorter};
 use super::stretch::PART;
@@ -92,6 +92,10 @@ impl Lines<'_> {
             // This sort compares items, so it never uses a GPU.
             let sorter = builder(job, items.len()).descending(descending).build()?;
             job.ledger.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
+        }
+        if job.order.is_cut() {
+            let sorter = builder(job, items.len()).build()?;
+            job.ledger.timed("ties", 0, 0, || order_cut(&mut items, &job.order, &sorter))?;
         }
         then(Sorted::Keyed(&items))
     }

@@ -89,6 +89,48 @@ pub fn order_equal(items: &mut [Keyed<'_>], descending: bool, sorter: &Sorter) -
     sides.and(middle)
 }
 
+/// Orders lines with equal keys whose encodings are cut off. If the order is unique, keeps only the first of those that are equal, and
+/// replaces the key of each by its bytes. `items` must be sorted by key.
+pub fn order_cut(items: &mut Vec<Keyed<'_>>, order: &LineOrder, sorter: &Sorter) -> Result<(), Error> {
+    order_ties(items, order, sorter)?;
+    if order.unique() {
+        items.dedup_by(|next, first| {
+            next.key == first.key && order.compare_cut(first.bytes, next.bytes).is_eq()
+        });
+        items.iter_mut().for_each(|item| item.key = item.bytes);
+    }
+    Ok(())
+}
+
+fn order_ties(items: &mut [Keyed<'_>], order: &LineOrder, sorter: &Sorter) -> Result<(), Error> {
+    let compare = |a: &Keyed<'_>, b: &Keyed<'_>| order.compare_cut(a.bytes, b.bytes);
+    if items.len() < LINES_A_BLOCK {
+        let equal = items.chunk_by_mut(|a, b| a.key == b.key).filter(|equal| equal.len() > 1);
+        equal.for_each(|equal| equal.sort_by(compare));
+        return Ok(());
+    }
+    let key = items[items.len() / 2].key;
+    let start = items.partition_point(|item| item.key < key);
+    let end = items.partition_point(|item| item.key <= key);
+    let (rest, after) = items.split_at_mut(end);
+    let (before, equal) = rest.split_at_mut(start);
+    let (sides, middle) = rayon::join(
+        || {
+            let (before, after) =
+                rayon::join(|| order_ties(before, order, sorter), || order_ties(after, order, sorter));
+            before.and(after)
+        },
+        || {
+            if equal.len() < LINES_A_BLOCK {
+                equal.sort_by(compare);
+                return Ok(());
+            }
+            sorter.sort_by(equal, compare).map(|_| ())
+        },
+    );
+    sides.and(middle.map_err(Error::from))
+}
+
 /// Orders items whose keys are all equal.
 fn order_by_line(
     equal: &mut [Keyed<'_>],

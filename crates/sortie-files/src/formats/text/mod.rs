@@ -1,4 +1,4 @@
-//! Lines of text in the order of GNU sort in the C locale.
+//! Lines of text in the order of GNU sort: by their bytes, or by the rules of a [`Locale`].
 //!
 //! ```
 //! use sortie_files::Input;
@@ -20,6 +20,7 @@
 //! ```
 
 mod alike;
+mod blank;
 mod blocks;
 mod check;
 mod cost;
@@ -29,6 +30,7 @@ mod items;
 pub mod key;
 mod keyed;
 mod lines;
+mod locale;
 mod long;
 mod merge;
 mod numbers;
@@ -50,6 +52,7 @@ use crate::{Error, Gather, Ledger, PARALLEL_FROM};
 pub use check::Disorder;
 pub use distinct::Distinct;
 pub use key::{KeyOptions, KeySpec};
+pub use locale::Locale;
 pub use merge::INPUTS_AT_ONCE;
 pub use order::{LineOrder, TextOrder, compare_bytes, encode_version};
 use sorter::LINES_A_BLOCK;

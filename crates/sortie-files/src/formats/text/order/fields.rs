@@ -71,8 +71,8 @@ fn nth_in_word(mut found: u64, count: &mut usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::blank::is_blank;
     use super::*;
+    use crate::formats::text::blank::is_blank;
     use proptest::prelude::*;
 
     proptest! {

@@ -5,13 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::TextOrder;
-use super::blank::{self, is_blank};
-use super::code::Code;
+use super::code::{Code, first_bytes};
 use super::number::{Leading, Number};
 use super::random::Shuffle;
 use super::{common_prefix, compare_bytes, directed, fields, float, month, number, version};
 use crate::Error;
+use crate::formats::text::blank::{self, is_blank};
 use crate::formats::text::key::{KeyOptions, KeySpec};
+use crate::formats::text::locale::{Classes, Collation, Locale, Months, Notation};
 
 /// A key whose options are resolved.
 #[derive(Debug, Clone)]
@@ -21,6 +22,8 @@ pub struct Key {
     /// The effect of `-d`, `-f` and `-i` on the key's bytes before they are compared.
     filter: Option<Arc<Filter>>,
     pub descending: bool,
+    /// The most bytes of [`Key::encode_last`] that are of use.
+    most: usize,
 }
 
 /// The position of a key.
@@ -48,13 +51,20 @@ struct End {
 #[derive(Debug, Clone)]
 enum Kind {
     Bytes,
-    Number,
-    Human,
-    Float,
-    Month,
+    Collated(Arc<Collation>),
+    Number(Notation),
+    Human(Notation),
+    Float(Notation),
+    Month(Option<Arc<Months>>),
     Version,
-    Random(Shuffle),
+    Random(Shuffle, Locale),
 }
+
+/// The most bytes of the encoding of a key that is compared by the rules of a locale, if comparisons decide between keys whose encodings
+/// are equal.
+const MOST: usize = 1 << 10;
+/// The same for whole lines that are compared after other keys.
+const MOST_AFTER_KEYS: usize = 32;
 
 /// Resolves the options of keys.
 pub struct Resolve<'a> {
@@ -98,6 +108,13 @@ impl<'a> Resolve<'a> {
         self.settle(place, options)
     }
 
+    /// The key for whole lines by the rules of a locale, alone or after other keys.
+    pub fn collated_line(&self, rules: &Arc<Collation>, descending: bool, is_alone: bool) -> Key {
+        let place = Place { separator: None, fields: 0, chars: 0, skip_blanks: false, end: None };
+        let kind = Kind::Collated(rules.clone());
+        Key { place, kind, filter: None, descending, most: if is_alone { MOST } else { MOST_AFTER_KEYS } }
+    }
+
     fn settle(&mut self, place: Place, options: KeyOptions) -> Result<Key, Error> {
         let filters = options.dictionary || options.ignore_nonprinting;
         let kinds = [
@@ -110,19 +127,21 @@ impl<'a> Resolve<'a> {
         if kinds.iter().filter(|&&given| given).count() > 1 {
             return Err(Error::invalid(format!("options '-{}' are incompatible", options.meaning())));
         }
+        let locale = &self.order.locale;
         let kind = match options {
-            KeyOptions { numeric: true, .. } => Kind::Number,
-            KeyOptions { general_numeric: true, .. } => Kind::Float,
-            KeyOptions { human_numeric: true, .. } => Kind::Human,
-            KeyOptions { month: true, .. } => Kind::Month,
-            KeyOptions { random: true, .. } => Kind::Random(self.shuffle()?),
+            KeyOptions { numeric: true, .. } => Kind::Number(locale.notation()),
+            KeyOptions { general_numeric: true, .. } => Kind::Float(locale.notation()),
+            KeyOptions { human_numeric: true, .. } => Kind::Human(locale.notation()),
+            KeyOptions { month: true, .. } => Kind::Month(locale.months()),
+            KeyOptions { random: true, .. } => Kind::Random(self.shuffle()?, locale.clone()),
             KeyOptions { version: true, .. } => Kind::Version,
-            _ => Kind::Bytes,
+            _ => locale.collation().map_or(Kind::Bytes, |rules| Kind::Collated(rules.clone())),
         };
         // The other kinds ignore case, or contain no letters.
-        let filtered = matches!(kind, Kind::Bytes | Kind::Version | Kind::Random(_) | Kind::Human);
-        let filter = (filtered && (filters || options.ignore_case)).then(|| Arc::new(Filter::new(options)));
-        Ok(Key { place, kind, filter, descending: options.reverse })
+        let filtered = !matches!(kind, Kind::Number(_) | Kind::Float(_) | Kind::Month(_));
+        let filter = (filtered && (filters || options.ignore_case))
+            .then(|| Arc::new(Filter::new(options, &locale.classes())));
+        Ok(Key { place, kind, filter, descending: options.reverse, most: MOST })
     }
 
     fn shuffle(&mut self) -> Result<Shuffle, Error> {
@@ -148,12 +167,43 @@ impl Key {
     }
 
     pub fn is_number(&self) -> bool {
-        matches!(self.kind, Kind::Number)
+        matches!(self.kind, Kind::Number(_))
+    }
+
+    /// Whether the key is a number whose decimal point is that of the C locale.
+    pub fn is_plain_number(&self) -> bool {
+        matches!(&self.kind, Kind::Number(notation) if notation.point() == b'.')
+    }
+
+    /// Whether the key is the whole line, compared by the rules of a locale.
+    pub fn is_collated_line(&self) -> bool {
+        self.spans_line()
+            && !self.place.skip_blanks
+            && matches!(self.kind, Kind::Collated(_))
+            && self.filter.is_none()
+    }
+
+    /// Whether keys may differ although [`Key::encode_last`] encodes them alike.
+    pub fn is_cut(&self) -> bool {
+        matches!(self.kind, Kind::Collated(_))
+    }
+
+    /// Whether [`Key::encode`] can be used.
+    pub fn has_encoding(&self) -> bool {
+        !matches!(&self.kind, Kind::Collated(rules) if !rules.has_encoding())
     }
 
     /// The code of the number in a line, and whether it is exact.
     pub fn number(&self, line: &[u8]) -> (u64, bool) {
-        let Leading { code, exact, .. } = Leading::read(self.find(line));
+        let text = self.find(line);
+        let read = |text: &[u8]| {
+            let Leading { code, exact, .. } = Leading::read(text);
+            (code, exact)
+        };
+        let (code, exact) = match &self.kind {
+            Kind::Number(notation) => notation.with_number(text, read),
+            _ => read(text),
+        };
         (if self.descending { !code } else { code }, exact)
     }
 
@@ -166,11 +216,21 @@ impl Key {
     }
 
     /// Like [`Key::encode`], for a key after which nothing is appended. The encoding may be a prefix of
-    /// another.
+    /// another, and keys may differ if [`Key::is_cut`].
     pub fn encode_last(&self, line: &[u8], out: &mut Vec<u8>) {
         match (&self.kind, &self.filter) {
             (Kind::Bytes, None) if !self.descending => out.extend_from_slice(self.find(line)),
             (Kind::Bytes, Some(filter)) if !self.descending => out.extend(filter.apply(self.find(line))),
+            (Kind::Collated(rules), _) => self.with_text(line, |text| {
+                let start = out.len();
+                rules.push_leading(text, self.most, out);
+                if self.descending {
+                    // Shorter encodings come later.
+                    let is_whole = out.len() - start < self.most;
+                    out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+                    out.extend(is_whole.then_some(u8::MAX));
+                }
+            }),
             _ => self.encode(line, out),
         }
     }
@@ -179,16 +239,20 @@ impl Key {
         let start = out.len();
         match &self.kind {
             Kind::Bytes => return push_escaped(text, self.descending, out),
-            Kind::Number => Number::read(text).encode(out),
-            Kind::Human => {
-                out.push(Leading::read(text).unit());
-                Number::read(text).encode(out);
+            Kind::Collated(rules) => rules.encode(text, out),
+            Kind::Number(notation) => notation.with_number(text, |text| Number::read(text).encode(out)),
+            Kind::Human(notation) => {
+                out.push(number::unit(text, notation));
+                notation.with_number(text, |text| Number::read(text).encode(out));
             }
             // The code has 10 bytes.
-            Kind::Float => out.extend_from_slice(&float::code(text).to_be_bytes()[6..]),
-            Kind::Month => out.push(month::rank(text)),
+            Kind::Float(notation) => {
+                let code = notation.with_float(text, float::code);
+                out.extend_from_slice(&code.to_be_bytes()[6..]);
+            }
+            Kind::Month(names) => out.push(month::rank(text, names.as_deref())),
             Kind::Version => version::encode(text, out),
-            Kind::Random(shuffle) => out.extend_from_slice(&shuffle.digest(text)),
+            Kind::Random(shuffle, locale) => out.extend_from_slice(&shuffle.digest(text, locale)),
         }
         if self.descending {
             out[start..].iter_mut().for_each(|byte| *byte = !*byte);
@@ -215,18 +279,24 @@ impl Key {
     fn code_of_text(&self, text: &[u8]) -> Code {
         match &self.kind {
             Kind::Bytes => Code::of_bytes(text),
-            Kind::Number => number::code(text),
-            Kind::Human => number::human_code(text),
-            Kind::Float => Code::exact(float::code(text)),
-            Kind::Month => Code::exact(month::rank(text)),
+            Kind::Collated(rules) => {
+                // Most texts need no more.
+                let mut leading = Vec::with_capacity(size_of::<u128>() + 8);
+                rules.push_leading(text, size_of::<u128>(), &mut leading);
+                Code::new(first_bytes(&leading), false)
+            }
+            Kind::Number(notation) => notation.with_number(text, number::code),
+            Kind::Human(notation) => number::human_code(text, notation),
+            Kind::Float(notation) => Code::exact(notation.with_float(text, float::code)),
+            Kind::Month(names) => Code::exact(month::rank(text, names.as_deref())),
             Kind::Version => Code::new(version::class(text), false),
-            Kind::Random(shuffle) => Code::exact(u128::from_be_bytes(shuffle.digest(text))),
+            Kind::Random(shuffle, locale) => Code::exact(u128::from_be_bytes(shuffle.digest(text, locale))),
         }
     }
 
     /// Compares the keys of two lines.
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        if let (Kind::Bytes, None) = (&self.kind, &self.filter) {
+        if let (Kind::Bytes | Kind::Collated(_), None) = (&self.kind, &self.filter) {
             // The bytes themselves are as fast as codes of them.
             return self.compare_tied(a, b);
         }
@@ -254,27 +324,31 @@ impl Key {
     /// Compares texts with equal codes.
     fn compare_texts(&self, a: &[u8], b: &[u8]) -> Ordering {
         match &self.kind {
-            Kind::Number | Kind::Human => Number::read(a).cmp(&Number::read(b)),
+            Kind::Number(notation) | Kind::Human(notation) => notation
+                .with_number(a, |a| notation.with_number(b, |b| Number::read(a).cmp(&Number::read(b)))),
             Kind::Version => version::compare(a, b),
             Kind::Bytes => a.cmp(b),
-            Kind::Float | Kind::Month | Kind::Random(_) => Ordering::Equal,
+            Kind::Collated(rules) => rules.compare(a, b),
+            Kind::Float(_) | Kind::Month(_) | Kind::Random(..) => Ordering::Equal,
         }
     }
 
     /// The part of a line that `--debug` marks. For a number, only the bytes that are parsed.
     pub fn marked(&self, line: &[u8]) -> Range<usize> {
         let span = self.place.span(line);
-        let starts_at_blanks = matches!(self.kind, Kind::Number | Kind::Human | Kind::Float | Kind::Month);
+        let starts_at_blanks =
+            matches!(self.kind, Kind::Number(_) | Kind::Human(_) | Kind::Float(_) | Kind::Month(_));
         if !starts_at_blanks {
             return span;
         }
         let start = span.start + blank::leading(&line[span.clone()]);
         let text = &line[start..span.end];
-        let length = match self.kind {
-            Kind::Number => Number::length(text, false),
-            Kind::Human => Number::length(text, true),
-            Kind::Float => float::length(text),
-            _ => month::length(text),
+        let length = match &self.kind {
+            Kind::Number(notation) => Number::length(text, false, notation),
+            Kind::Human(notation) => Number::length(text, true, notation),
+            Kind::Float(notation) => notation.float_length(text, float::length),
+            Kind::Month(names) => month::length(text, names.as_deref()),
+            _ => 0,
         };
         start..start + length
     }
@@ -362,23 +436,24 @@ impl Place {
 struct Filter {
     stands: [u8; 256],
     counts: [bool; 256],
-    /// Whether only the case of letters is ignored.
-    all_count: bool,
+    /// Whether only the case of ASCII letters is ignored.
+    only_capitalises: bool,
 }
 
 impl Filter {
-    fn new(options: KeyOptions) -> Filter {
+    fn new(options: KeyOptions, classes: &Classes) -> Filter {
         let counts = |byte: u8| {
             if options.dictionary {
-                is_blank(byte) || byte.is_ascii_alphanumeric()
+                is_blank(byte) || classes.is_alphanumeric[usize::from(byte)]
             } else {
-                !options.ignore_nonprinting || byte == b' ' || byte.is_ascii_graphic()
+                !options.ignore_nonprinting || classes.is_printable[usize::from(byte)]
             }
         };
-        let stands = |byte: u8| if options.ignore_case { byte.to_ascii_uppercase() } else { byte };
-        let bytes = std::array::from_fn(|byte| byte as u8);
+        let bytes: [u8; 256] = std::array::from_fn(|byte| byte as u8);
+        let stands = if options.ignore_case { classes.upper } else { bytes };
         let counts = bytes.map(counts);
-        Filter { stands: bytes.map(stands), counts, all_count: counts == [true; 256] }
+        let only_capitalises = counts == [true; 256] && stands == bytes.map(|byte| byte.to_ascii_uppercase());
+        Filter { stands, counts, only_capitalises }
     }
 
     fn counts(&self, byte: u8) -> bool {
@@ -395,7 +470,7 @@ impl Filter {
 
     /// The code of the text that is compared.
     fn code(&self, text: &[u8]) -> Code {
-        if self.all_count {
+        if self.only_capitalises {
             return Code::of_bytes(text).capitalised();
         }
         let (mut leading, mut length) = ([0; 16], 0);

@@ -1,10 +1,9 @@
-//! The order of lines: what GNU sort's ordering options mean in the C locale.
+//! The order of lines: what GNU sort's ordering options mean in a locale.
 //!
 //! A [`LineOrder`] compares two lines, or encodes the keys of a line as bytes that compare as the keys do. Each
 //! kind of key has its own file; `key.rs` finds a key in its line.
 
 mod annotate;
-mod blank;
 mod code;
 mod fields;
 mod float;
@@ -21,6 +20,7 @@ use std::cmp::Ordering;
 use std::path::PathBuf;
 
 use super::key::{KeyOptions, KeySpec};
+use super::locale::Locale;
 use crate::Error;
 pub use code::Code;
 use key::{Key, Resolve};
@@ -43,6 +43,8 @@ pub struct TextOrder {
     pub unique: bool,
     /// The file whose first 16 bytes decide the order of random keys; `/dev/urandom` by default.
     pub random_source: Option<PathBuf>,
+    /// The rules by which text compares, and how numbers and months are written.
+    pub locale: Locale,
 }
 
 /// How two lines compare.
@@ -50,6 +52,8 @@ pub struct TextOrder {
 pub struct LineOrder {
     /// If empty, whole lines are compared.
     keys: Vec<Key>,
+    /// The number of keys that were asked for. The others are whole lines under the rules of a locale.
+    asked: usize,
     /// Whether `-r` applies to whole lines.
     descending: bool,
     stable: bool,
@@ -66,7 +70,7 @@ impl LineOrder {
     pub fn new(text: &TextOrder) -> Result<LineOrder, Error> {
         let global = text.options;
         let mut resolve = Resolve::new(text);
-        let keys = if !text.keys.is_empty() {
+        let mut keys = if !text.keys.is_empty() {
             text.keys.iter().map(|key| resolve.key(key, global)).collect::<Result<_, _>>()?
         } else if (KeyOptions { reverse: false, ..global }) != KeyOptions::default() {
             vec![resolve.whole_line(global)?]
@@ -74,8 +78,15 @@ impl LineOrder {
             Vec::new()
         };
         let (descending, stable, unique) = (global.reverse, text.stable, text.unique);
-        let mut order = LineOrder { keys, descending, stable, unique, last_resort: None };
-        let is_wanted = !stable && !unique && order.plain().is_none();
+        let asked = keys.len();
+        if let Some(rules) = text.locale.collation() {
+            let decides = !stable && !unique && !keys.first().is_some_and(Key::is_collated_line);
+            if asked == 0 || decides {
+                keys.push(resolve.collated_line(rules, descending, asked == 0));
+            }
+        }
+        let mut order = LineOrder { keys, asked, descending, stable, unique, last_resort: None };
+        let is_wanted = !stable && !unique && order.plain().is_none() && text.locale.collation().is_none();
         order.last_resort = is_wanted.then_some(descending);
         Ok(order)
     }
@@ -96,7 +107,7 @@ impl LineOrder {
     /// Whether there is one key, it is a number of `-n`, and it is the whole line; if so, whether in descending order.
     pub fn number_line(&self) -> Option<bool> {
         match &self.keys[..] {
-            [key] if key.is_number() && key.spans_line() => Some(key.descending),
+            [key] if key.is_plain_number() && key.spans_line() => Some(key.descending),
             _ => None,
         }
     }
@@ -118,17 +129,35 @@ impl LineOrder {
     }
 
     /// Appends an encoding that compares as the keys of `line` do. It may be a prefix of another encoding.
-    /// After it, append only bytes that order lines whose keys are equal and have the same encoding.
+    /// After it, append only bytes that order lines whose keys are equal and have the same encoding. If [`LineOrder::is_cut`], it compares
+    /// so only as far as it goes.
     pub fn encode(&self, line: &[u8], out: &mut Vec<u8>) {
         match self.plain() {
             Some(false) => out.extend_from_slice(line),
             Some(true) => key::push_escaped(line, true, out),
             None => {
-                let (last, others) = self.keys.split_last().expect("an order that is not plain has keys");
-                others.iter().for_each(|key| key.encode(line, out));
-                last.encode_last(line, out);
+                let whole = self.encoded_whole();
+                self.keys[..whole].iter().for_each(|key| key.encode(line, out));
+                self.keys[whole].encode_last(line, out);
             }
         }
+    }
+
+    /// The number of keys that are encoded whole before the last one that is encoded.
+    fn encoded_whole(&self) -> usize {
+        let without = self.keys.iter().position(|key| !key.has_encoding());
+        without.unwrap_or(self.keys.len() - 1)
+    }
+
+    /// Whether lines may differ in their keys although they have the same encoding.
+    pub fn is_cut(&self) -> bool {
+        !self.keys.is_empty() && self.plain().is_none() && self.keys[self.encoded_whole()].is_cut()
+    }
+
+    /// Compares the keys of lines that have the same encoding.
+    pub fn compare_cut(&self, a: &[u8], b: &[u8]) -> Ordering {
+        let rest = &self.keys[self.encoded_whole()..];
+        rest.iter().map(|key| key.compare(a, b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
     }
 
     /// Compares only the keys.
@@ -154,10 +183,10 @@ impl LineOrder {
     /// Appends what GNU sort's `--debug` prints under a line: a row of underscores for each key and for the last-resort
     /// comparison.
     pub fn annotate(&self, line: &[u8], out: &mut Vec<u8>) {
-        for key in &self.keys {
+        for key in &self.keys[..self.asked] {
             annotate::mark(line, key.marked(line), out);
         }
-        if self.keys.is_empty() || !(self.unique || self.stable) {
+        if self.asked == 0 || !(self.unique || self.stable) {
             annotate::mark(line, 0..line.len(), out);
         }
     }

@@ -3,7 +3,9 @@
 use std::cmp::Ordering;
 
 use super::code::{Code, first_bytes};
-use super::{blank, padded};
+use super::padded;
+use crate::formats::text::blank;
+use crate::formats::text::locale::Notation;
 
 /// A number as parsed from the start of a key: blanks, `-`, digits, `.`, digits, each of which is optional.
 ///
@@ -121,7 +123,12 @@ pub fn code(text: &[u8]) -> Code {
 }
 
 /// The code of a key of `-h`: the rank of its unit, then its number.
-pub fn human_code(text: &[u8]) -> Code {
+pub fn human_code(text: &[u8], notation: &Notation) -> Code {
+    if !notation.is_of_c() {
+        let Coded { code, exact, .. } =
+            notation.with_number(text, |number| Coded { rest: None, ..coded(number) });
+        return Coded::with_unit(code, exact, unit(text, notation));
+    }
     let Coded { code, exact, rest } = coded(text);
     let unit = match rest.map(|rest| rest.first().and_then(|&byte| power(byte))) {
         None => Leading::read(text).unit(),
@@ -129,9 +136,31 @@ pub fn human_code(text: &[u8]) -> Code {
         Some(Some(power)) if code > ZERO => NO_UNIT + power,
         Some(_) => NO_UNIT,
     };
-    // The digit that is dropped is 0 in an exact code, whose bits are all inverted for a negative number.
-    let dropped = code as u8;
-    Code::new(u128::from(unit) << 120 | code >> 8, exact && (dropped == 0 || dropped == 0xff))
+    Coded::with_unit(code, exact, unit)
+}
+
+/// The rank of the unit of a number of `-h`, as [`Leading::unit`].
+pub fn unit(text: &[u8], notation: &Notation) -> u8 {
+    if notation.is_of_c() {
+        return Leading::read(text).unit();
+    }
+    let text = blank::trimmed(text);
+    let is_negative = text.first() == Some(&b'-');
+    match notation.before_unit(text).map(|(end, is_other_than_zero)| (text.get(end), is_other_than_zero)) {
+        Some((Some(&byte), true)) => match power(byte).unwrap_or(0) {
+            power if is_negative => NO_UNIT - power,
+            power => NO_UNIT + power,
+        },
+        _ => NO_UNIT,
+    }
+}
+
+impl Coded<'_> {
+    fn with_unit(code: u128, exact: bool, unit: u8) -> Code {
+        // The digit that is dropped is 0 in an exact code, whose bits are all inverted for a negative number.
+        let dropped = code as u8;
+        Code::new(u128::from(unit) << 120 | code >> 8, exact && (dropped == 0 || dropped == 0xff))
+    }
 }
 
 #[inline(always)]
@@ -210,7 +239,7 @@ fn coded_long(values: u128, number: &[u8], is_negative: bool) -> Coded<'static> 
 
 impl<'t> Number<'t> {
     pub fn read(text: &'t [u8]) -> Number<'t> {
-        let Parts { negative, mut integer, mut fraction, .. } = Parts::read(blank::trimmed(text));
+        let Parts { negative, mut integer, mut fraction } = Parts::read(blank::trimmed(text));
         while let [b'0', rest @ ..] = integer {
             integer = rest;
         }
@@ -222,13 +251,10 @@ impl<'t> Number<'t> {
     }
 
     /// The number of bytes of `text` that are read as a number, and its unit if `with_unit` is set.
-    pub fn length(text: &[u8], with_unit: bool) -> usize {
-        let parts = Parts::read(text);
-        if parts.integer.is_empty() && parts.fraction.is_empty() {
-            return 0;
-        }
-        let unit = with_unit && parts.rest.first().is_some_and(|&byte| power(byte).is_some());
-        text.len() - parts.rest.len() + usize::from(unit)
+    pub fn length(text: &[u8], with_unit: bool, notation: &Notation) -> usize {
+        let Some((end, _)) = notation.before_unit(text) else { return 0 };
+        let unit = with_unit && text.get(end).is_some_and(|&byte| power(byte).is_some());
+        end + usize::from(unit)
     }
 
     /// Appends an encoding that compares as the numbers do; no encoding is a prefix of another. It has the sign
@@ -292,7 +318,6 @@ struct Parts<'t> {
     negative: bool,
     integer: &'t [u8],
     fraction: &'t [u8],
-    rest: &'t [u8],
 }
 
 impl<'t> Parts<'t> {
@@ -300,11 +325,11 @@ impl<'t> Parts<'t> {
         let unsigned = text.strip_prefix(b"-");
         let written = unsigned.unwrap_or(text);
         let (integer, rest) = written.split_at(read_digits(written, 0).0);
-        let (fraction, rest) = match rest {
-            [b'.', after @ ..] => after.split_at(read_digits(after, 0).0),
-            _ => (&rest[..0], rest),
+        let fraction = match rest {
+            [b'.', after @ ..] => &after[..read_digits(after, 0).0],
+            _ => &rest[..0],
         };
-        Parts { negative: unsigned.is_some(), integer, fraction, rest }
+        Parts { negative: unsigned.is_some(), integer, fraction }
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use md5::{Digest, Md5};
 
 use crate::Error;
+use crate::formats::text::locale::Locale;
 
 /// The MD5 state after hashing a salt; each key is then added to a copy. GNU sort uses the same hash.
 #[derive(Debug, Clone)]
@@ -23,7 +24,25 @@ impl Shuffle {
     }
 
     /// The hash that decides the position of a key.
-    pub fn digest(&self, key: &[u8]) -> [u8; 16] {
-        self.0.clone().chain_update(key).finalize().into()
+    pub fn digest(&self, key: &[u8], locale: &Locale) -> [u8; 16] {
+        let mut hash = self.0.clone();
+        if !locale.hashes_strings() {
+            return hash.chain_update(key).finalize().into();
+        }
+        let mut transformed = Vec::new();
+        // A last part that is empty is no string.
+        for part in key.strip_suffix(b"\0").unwrap_or(key).split(|&byte| byte == 0) {
+            if key.is_empty() {
+                break;
+            }
+            transformed.clear();
+            match locale.collation() {
+                Some(collation) => collation.transform(part, &mut transformed),
+                None => transformed.extend_from_slice(part),
+            }
+            hash.update(&transformed);
+            hash.update(b"\0");
+        }
+        hash.finalize().into()
     }
 }

@@ -1,0 +1,158 @@
+//! `sortie sort` prints the same bytes as GNU sort in every locale. The locales are made from the sources of glibc's package `locales`.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use fastrand::Rng;
+use tempfile::TempDir;
+
+use crate::support::{gnu, run, same_in, sortie, text};
+
+/// Names of locales: their source, and their encoding.
+const LOCALES: [(&str, &str); 11] = [
+    ("cs_CZ", "UTF-8"),
+    ("cs_CZ", "ISO-8859-2"),
+    ("da_DK", "UTF-8"),
+    ("de_DE", "UTF-8"),
+    ("en_US", "UTF-8"),
+    ("es_ES", "UTF-8"),
+    ("fr_FR", "UTF-8"),
+    ("ja_JP", "UTF-8"),
+    ("sv_SE", "UTF-8"),
+    ("th_TH", "UTF-8"),
+    ("tr_TR", "UTF-8"),
+];
+
+/// Options, one of which is chosen from each row.
+const OPTIONS: [&[&str]; 7] = [
+    &["", "", "", "-r"],
+    &["", "", "-f", "-d", "-i", "-b", "-fd"],
+    &["", "", "-s", "-u"],
+    &["", "", "-t:", "-z"],
+    &["", "", "-n", "-g", "-h", "-M", "-V"],
+    &["", "", "-k1,1", "-k2,2", "-k1f,1 -k2n", "-k2.2b,3.1r", "-k1,1dfi", "-k2h -k1M"],
+    &["", "", "-c", "-C", "-m"],
+];
+
+/// What words are made of: letters of several scripts, contractions, what some passes ignore, and numbers.
+const WORDS: [&str; 22] = [
+    "a", "A", "ab", "Ab", "ch", "CH", "ll", "aa", "é", "É", "ö", "ß", "ж", "あ", "亜", "เก", "e\u{301}", "-",
+    "'", "\u{1}", "1.234,5K", "12",
+];
+const BETWEEN: [&str; 5] = [" ", "\t", ":", "", ", "];
+const MONTHS: [&str; 6] = ["Jan", "led", "12月", "mars", "ม.ค.", "DEC"];
+
+/// A folder with all locales.
+///
+/// # Panics
+///
+/// If a locale cannot be made: these tests need `localedef` and its sources.
+fn locales() -> &'static Path {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    let made = FOLDER.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        for (source, encoding) in LOCALES {
+            let to = folder.path().join(format!("{source}.{encoding}"));
+            let made = Command::new("localedef").args(["-c", "-i", source, "-f", encoding]).arg(&to).output();
+            let is_made = made.is_ok() && to.join("LC_COLLATE").exists();
+            assert!(is_made, "cannot make the locale {source}.{encoding}; install the package locales");
+        }
+        folder
+    });
+    made.path()
+}
+
+fn in_locale(command: &mut Command, name: &str) {
+    command.env("LOCPATH", locales()).env("LC_ALL", name);
+}
+
+fn line(random: &mut Rng) -> Vec<u8> {
+    let mut line = Vec::new();
+    for _ in 0..random.usize(0..6) {
+        let word = if random.u8(..) < 20 { random.choice(MONTHS) } else { random.choice(WORDS) };
+        line.extend_from_slice(word.unwrap().as_bytes());
+        line.extend_from_slice(random.choice(BETWEEN).unwrap().as_bytes());
+        if random.u8(..) < 10 {
+            // Invalid UTF-8, which ends before the line.
+            line.extend([random.u8(0x80..), b'x', b'x', b'x']);
+        }
+    }
+    line
+}
+
+/// A sample of what `locales_at_length` does.
+#[test]
+fn options_in_all_locales() {
+    compare(LOCALES.len() * 30);
+}
+
+/// Many more combinations: `cargo test --release -p sortie-cli --test cli -- --ignored locales_at_length`.
+#[test]
+#[ignore = "takes many minutes"]
+fn locales_at_length() {
+    compare(20_000);
+}
+
+fn compare(count: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    for seed in 0..count {
+        let random = &mut Rng::with_seed(seed as u64);
+        let (source, encoding) = LOCALES[seed % LOCALES.len()];
+        let chosen = OPTIONS.map(|row| random.choice(row).copied().unwrap());
+        let mut options: Vec<&str> = chosen.iter().flat_map(|option| option.split(' ')).collect();
+        options.retain(|option| !option.is_empty());
+        let end = if options.contains(&"-z") { b'\0' } else { b'\n' };
+        let mut input = Vec::new();
+        for _ in 0..random.usize(0..100) {
+            input.extend(line(random));
+            input.push(end);
+        }
+        same_in(folder.path(), &options, &input, |command| {
+            in_locale(command, &format!("{source}.{encoding}"));
+        });
+    }
+}
+
+#[test]
+fn the_environment_names_the_locale() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = "B\na\nA\nb\n";
+    let sorted = |variables: &[(&str, &str)], options: &[&str]| {
+        let mut command = sortie(folder.path());
+        command.env("LOCPATH", locales()).env_remove("LC_ALL").env_remove("LANG").args(options);
+        text(&run(command.envs(variables.iter().copied()), input.as_bytes()).stdout)
+    };
+    let (bytes, letters) = ("A\nB\na\nb\n", "a\nA\nb\nB\n");
+    assert_eq!(sorted(&[], &[]), bytes);
+    assert_eq!(sorted(&[("LANG", "en_US.UTF-8")], &[]), letters);
+    assert_eq!(sorted(&[("LANG", "en_US.UTF-8"), ("LC_COLLATE", "C")], &[]), bytes);
+    assert_eq!(sorted(&[("LC_ALL", "en_US.UTF-8"), ("LC_COLLATE", "C")], &[]), letters);
+    assert_eq!(sorted(&[("LC_ALL", "en_US.UTF-8")], &["--locale=C"]), bytes);
+    assert_eq!(sorted(&[("LC_ALL", "C")], &["--locale=en_US.UTF-8"]), letters);
+}
+
+#[test]
+fn a_locale_that_is_not_installed_means_bytes_unless_it_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = sortie(folder.path());
+    in_locale(&mut command, "xx_XX.UTF-8");
+    let output = run(command.arg("--debug"), b"b\nB\n");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stderr).contains("'xx_XX.UTF-8' is not installed"), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "B\n_\nb\n_\n");
+    let output = run(sortie(folder.path()).args(["--locale", "xx_XX.UTF-8"]), b"");
+    assert!(crate::support::complaint(&output, 2).contains("is not installed"));
+}
+
+/// No abbreviation that GNU sort takes has another meaning.
+#[test]
+fn abbreviations_are_those_of_gnu_sort() {
+    let folder = tempfile::tempdir().unwrap();
+    for letter in 'a'..='z' {
+        let option = format!("--{letter}");
+        let theirs = run(gnu(folder.path()).args([&option, "/dev/null"]), b"");
+        let ours = run(sortie(folder.path()).args([&option, "/dev/null"]), b"");
+        assert!(!theirs.status.success() || ours.status.success(), "{option}: {}", text(&ours.stderr));
+    }
+}

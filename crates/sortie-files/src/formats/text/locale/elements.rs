@@ -1,0 +1,351 @@
+//! The tables of glibc that tell the collating elements of a string, and their weights.
+//!
+//! An element is a character, or several that count as one, such as `ch` in Czech. It has weights for each of several passes: strings that
+//! are equal by the weights of one pass compare by those of the next one. The weights of a pass are bytes, none of which is 0 or 1, or no
+//! bytes at all if the pass ignores the element.
+
+use std::sync::OnceLock;
+
+use super::c_library::CLocale;
+
+/// The bits of a rule: the weights of a pass are in the reverse order; or they count only after the number of elements before that the pass
+/// has ignored.
+const BACKWARD: u8 = 2;
+const POSITION: u8 = 4;
+
+/// The tables of a locale.
+#[derive(Debug)]
+pub struct Elements {
+    /// Keeps the tables in memory.
+    _locale: CLocale,
+    passes: usize,
+    /// A rule for each pass of each set of elements.
+    rules: &'static [u8],
+    /// By the first byte: the element if it is not negative, else the list of those that begin with the byte.
+    first: [i32; 256],
+    /// The number of bytes of an element's weights, then these, for each pass.
+    weights: &'static [u8],
+    /// The lists, each a sequence of entries.
+    lists: &'static [u8],
+    /// The elements of entries that are ranges.
+    ranges: &'static [u8],
+    /// The lists that were read.
+    read: [OnceLock<List>; 256],
+    /// The weights in the first pass of elements of one byte, if they fit.
+    leading: [Leading; 256],
+}
+
+/// The number of weights, and these; or more than fit.
+#[derive(Debug, Clone, Copy, Default)]
+struct Leading {
+    length: u8,
+    weights: [u8; Leading::MOST],
+}
+
+impl Leading {
+    const MOST: usize = 3;
+    const NONE: u8 = u8::MAX;
+}
+
+/// An element: the number of its rules, and the start of its weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Element(u32);
+
+impl Element {
+    /// An element without weights, in place of one that damaged tables do not have.
+    const NONE: Element = Element(u32::MAX);
+
+    fn set(self) -> usize {
+        (self.0 >> 24) as usize
+    }
+
+    fn weights(self) -> usize {
+        (self.0 & 0xff_ffff) as usize
+    }
+}
+
+/// The elements that begin with one byte.
+#[derive(Debug)]
+struct List {
+    entries: Vec<Entry>,
+    /// By the two bytes that follow, the first entry that may begin with them. The bytes are those that [`cell`] takes.
+    starts: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// The bytes after the first: of the element, or of the first and the last one of a range.
+    low: &'static [u8],
+    high: &'static [u8],
+    to: To,
+}
+
+#[derive(Debug)]
+enum To {
+    Element(Element),
+    /// The index of the first element of a range.
+    Range(usize),
+}
+
+/// The number of cells for two bytes.
+const CELLS: usize = 1 << 12;
+
+/// The cell of the bytes that follow the first one. In UTF-8, no two characters with the same first byte share one.
+fn cell(second: u8, third: u8) -> usize {
+    usize::from(second & 63) << 6 | usize::from(third & 63)
+}
+
+impl Elements {
+    /// The tables of a locale. `None` if text compares by bytes there, or if the tables are not as expected.
+    pub fn new(locale: CLocale) -> Option<Elements> {
+        let (passes, tables) = (locale.passes(), locale.tables()?);
+        // SAFETY: the tables live as long as the locale, which this struct keeps, and none of them leaves it.
+        let [rules, first, weights, lists, ranges] =
+            tables.map(|table| unsafe { std::mem::transmute::<&[u8], &'static [u8]>(table) });
+        let (numbers, _) = first.as_chunks();
+        let numbers: &[[u8; 4]; 256] = numbers.first_chunk()?;
+        let mut elements = Elements {
+            _locale: locale,
+            passes,
+            rules,
+            first: numbers.map(i32::from_ne_bytes),
+            weights,
+            lists,
+            ranges,
+            read: [const { OnceLock::new() }; 256],
+            leading: [Leading::default(); 256],
+        };
+        for byte in 1..256 {
+            elements.leading[byte] = elements.leading_of(byte)?;
+        }
+        Some(elements)
+    }
+
+    fn leading_of(&self, byte: usize) -> Option<Leading> {
+        let mut leading = Leading { length: Leading::NONE, ..Leading::default() };
+        let Ok(element) = u32::try_from(self.first[byte]).map(Element) else { return Some(leading) };
+        // Otherwise, the first bytes of a key would not decide.
+        if self.is_backward(element, 0) || self.has_positions(element, 0) {
+            return None;
+        }
+        let weights = self.weights_of(element, 0);
+        if weights.len() <= Leading::MOST {
+            leading.length = weights.len() as u8;
+            leading.weights[..weights.len()].copy_from_slice(weights);
+        }
+        Some(leading)
+    }
+
+    pub fn passes(&self) -> usize {
+        self.passes
+    }
+
+    /// Replaces `elements` by those of a text without NUL.
+    pub fn read(&self, text: &[u8], elements: &mut Vec<Element>) {
+        elements.clear();
+        let mut at = 0;
+        while at < text.len() {
+            elements.push(self.next(text, &mut at));
+        }
+    }
+
+    /// Appends the first `most` bytes of the weights of a text in the first pass. The text ends at the first NUL.
+    #[inline]
+    pub fn push_leading(&self, text: &[u8], most: usize, out: &mut Vec<u8>) {
+        let (start, mut at) = (out.len(), 0);
+        while at < text.len() && out.len() - start < most {
+            let byte = text[at];
+            if byte == 0 {
+                break;
+            }
+            let leading = &self.leading[usize::from(byte)];
+            if leading.length != Leading::NONE {
+                out.extend_from_slice(&leading.weights[..usize::from(leading.length)]);
+                at += 1;
+                continue;
+            }
+            let element = self.next(text, &mut at);
+            out.extend_from_slice(self.weights_of(element, 0));
+        }
+        out.truncate(start + most);
+    }
+
+    /// The element at a position, which moves behind it.
+    #[inline]
+    fn next(&self, text: &[u8], at: &mut usize) -> Element {
+        let byte = text[*at];
+        *at += 1;
+        match self.first[usize::from(byte)] {
+            element @ 0.. => Element(element as u32),
+            list => self.next_in_list(byte, list, text, at).unwrap_or(Element::NONE),
+        }
+    }
+
+    /// The element of a list that a text continues. `None` if the tables are damaged.
+
+    fn next_in_list(&self, byte: u8, list: i32, text: &[u8], at: &mut usize) -> Option<Element> {
+        let list = self.read[usize::from(byte)].get_or_init(|| self.list(list));
+        let rest = &text[*at..];
+        let get = |place: usize| rest.get(place).copied().unwrap_or(0);
+        let start = list.starts.get(cell(get(0), get(1)))?;
+        for entry in &list.entries[*start as usize..] {
+            let width = entry.low.len();
+            let is_within = width <= rest.len();
+            match &entry.to {
+                To::Element(element) if is_within && rest.starts_with(entry.low) => {
+                    *at += width;
+                    return Some(*element);
+                }
+                To::Range(first) if is_within && (entry.low..=entry.high).contains(&&rest[..width]) => {
+                    *at += width;
+                    return self.in_range(*first, entry.low, &rest[..width]);
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The element of a range that is as far from the first as the bytes are.
+    fn in_range(&self, first: usize, low: &[u8], bytes: &[u8]) -> Option<Element> {
+        let same = low.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+        let distances = low[same..].iter().zip(&bytes[same..]);
+        let distance = distances.fold(0i64, |distance, (&low, &byte)| {
+            (distance << 8).wrapping_add(i64::from(byte) - i64::from(low))
+        });
+        let index = usize::try_from(first as i64 + distance).ok()?;
+        let bytes = self.ranges.get(4 * index..)?.first_chunk()?;
+        u32::try_from(i32::from_ne_bytes(*bytes)).ok().map(Element)
+    }
+
+    /// Reads a list, up to the entry that any text continues.
+    fn list(&self, list: i32) -> List {
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut at = list.unsigned_abs() as usize;
+        while entries.last().is_none_or(|last| !last.low.is_empty())
+            && let Some((entry, width)) = self.entry(at)
+        {
+            entries.push(entry);
+            at += width;
+        }
+        let mut starts = vec![0; CELLS];
+        for (number, entry) in entries.iter().enumerate().rev() {
+            for second in entry.span(0) {
+                // Within a range of several second bytes, the third may be any.
+                let thirds = if entry.low.first() == entry.high.first() { entry.span(1) } else { 0..=63 };
+                for third in thirds {
+                    starts[cell(second, third)] = number as u32;
+                }
+            }
+        }
+        List { entries, starts }
+    }
+
+    /// An entry of a list, and the number of its bytes. It has a number, the length of the element without its first byte, and that
+    /// element; or if the number is negative, the first and the last element of a range.
+    fn entry(&self, at: usize) -> Option<(Entry, usize)> {
+        const NUMBER: usize = size_of::<i32>();
+        let bytes = self.lists.get(at..)?;
+        let number = i32::from_ne_bytes(*bytes.first_chunk()?);
+        let length = usize::from(*bytes.get(NUMBER)?);
+        let bytes = &bytes[NUMBER + 1..];
+        let low = bytes.get(..length)?;
+        let (high, to) = match u32::try_from(number) {
+            Ok(element) => (low, To::Element(Element(element))),
+            Err(_) => (bytes.get(length..2 * length)?, To::Range(number.unsigned_abs() as usize)),
+        };
+        let width = 1 + if number < 0 { 2 * length } else { length };
+        Some((Entry { low, high, to }, NUMBER + width.next_multiple_of(NUMBER)))
+    }
+
+    fn weights_of(&self, element: Element, pass: usize) -> &[u8] {
+        let mut rest = self.weights.get(element.weights()..).unwrap_or_default();
+        let mut weights: &[u8] = &[];
+        for _ in 0..=pass {
+            let Some((&length, after)) = rest.split_first() else { return &[] };
+            (weights, rest) = after.split_at_checked(length.into()).unwrap_or_default();
+        }
+        weights
+    }
+
+    fn rule(&self, element: Element, pass: usize) -> u8 {
+        self.rules.get(element.set() * self.passes + pass).copied().unwrap_or(0)
+    }
+
+    fn is_backward(&self, element: Element, pass: usize) -> bool {
+        self.rule(element, pass) & BACKWARD != 0
+    }
+
+    fn has_positions(&self, element: Element, pass: usize) -> bool {
+        self.rule(element, pass) & POSITION != 0
+    }
+
+    /// Appends the weights of elements in a pass, followed by a 0. Two of them compare as `strcoll` compares the strings in that pass.
+    pub fn push_weights(&self, elements: &[Element], pass: usize, out: &mut Vec<u8>) {
+        let has_positions = elements.first().is_some_and(|&first| self.has_positions(first, pass));
+        let mut ignored = 0;
+        let mut push = |element: Element| {
+            let weights = self.weights_of(element, pass);
+            if !has_positions {
+                out.extend_from_slice(weights);
+            } else if weights.is_empty() {
+                ignored += 1;
+            } else {
+                push_count(ignored, out);
+                out.extend_from_slice(weights);
+                out.push(1);
+                ignored = 0;
+            }
+            !weights.is_empty()
+        };
+        // As `strcoll` walks them, which differs from `strxfrm` in two ways if the pass takes some elements backward. It takes the last one
+        // of a run, then those before it down to the first; but if others follow the run, it passes over the last but one. And it finds
+        // the others by counting from `origin`, which is before the run if the pass ignores the elements in between.
+        let (mut at, mut origin) = (0, 0);
+        while let Some(&element) = elements.get(at) {
+            if !self.is_backward(element, pass) {
+                at += 1;
+                if push(element) {
+                    origin = at;
+                }
+                continue;
+            }
+            let run = elements[at..].iter().take_while(|&&element| self.is_backward(element, pass)).count();
+            let end = at + run;
+            let next = elements.get(end);
+            push(elements[end - 1]);
+            let others = run - 1 - usize::from(run > 1 && next.is_some());
+            elements[origin..][..others].iter().rev().for_each(|&element| {
+                push(element);
+            });
+            if let Some(&next) = next {
+                push(next);
+            }
+            at = end + usize::from(next.is_some());
+            origin = at;
+        }
+        out.push(0);
+    }
+}
+
+impl Entry {
+    /// The low 6 bits of the bytes that an element of this entry may have at a place. Any, if it ends before.
+    fn span(&self, place: usize) -> std::ops::RangeInclusive<u8> {
+        match (self.low.get(place), self.high.get(place)) {
+            // The bits of bytes that are farther apart are in no order.
+            (Some(low), Some(high)) if low >> 6 == high >> 6 => low & 63..=high & 63,
+            _ => 0..=63,
+        }
+    }
+}
+
+/// Appends a number such that more comes later. No byte of it is 0.
+fn push_count(count: usize, out: &mut Vec<u8>) {
+    match u8::try_from(count) {
+        Ok(few @ ..=253) => out.push(few + 1),
+        _ => {
+            out.push(u8::MAX);
+            out.extend_from_slice(&(count as u64).to_be_bytes());
+        }
+    }
+}
