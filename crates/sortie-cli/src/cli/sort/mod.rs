@@ -83,8 +83,7 @@ impl Arguments for SortOptions {
     type Complete = SortOptions;
 
     const NAME: &'static str = "sort";
-    const ABOUT: &'static str =
-        "Sort lines of text as GNU sort does, tables (--by), arrays (--type, or a .npy file), or records (--format)";
+    const ABOUT: &'static str = "Sort lines of text as GNU sort does, tables (--by), arrays (--type, or a .npy file), or records (--format)";
     const USAGE: &'static str = "sortie sort [OPTION]... [FILE]...";
     const AFTER_HELP: &'static str = "\
 A key is F[.C][OPTS][,F[.C][OPTS]]. It goes from character C of field F to the second position, or to the end of the line if \
