@@ -86,7 +86,8 @@ impl<'py> Input<'py> {
 /// The error for a function that arrays on a GPU do not have.
 pub fn not_on_gpu() -> PyErr {
     PyTypeError::new_err(
-        "arrays on a GPU have sort, sort_inplace, argsort, sort_pairs, sort_pairs_inplace and sort_segments; copy them to the host for more",
+        "arrays on a GPU have sort, sort_inplace, argsort, top_k, arg_top_k, sort_pairs, sort_pairs_inplace and sort_segments; copy them \
+         to the host for more",
     )
 }
 

@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 use crate::array;
 use crate::call::run;
 use crate::indices::Indices;
-use crate::input::{Input, flagged, not_on_gpu, picked};
+use crate::input::{Input, flagged, picked};
 use crate::keys::Keys;
 use crate::options::{Count, Given, Options};
 use crate::sort::{Top, count, indices_of, no_fields, one_axis};
-use crate::{arrow, tensor};
+use crate::{arrow, gpu, tensor};
 
 /// Returns the first ``k`` elements of a descending sort: the largest.
 ///
@@ -58,7 +58,10 @@ pub fn top_k<'py>(
             let take = array::numpy(py)?.getattr(intern!(py, "take_along_axis"))?;
             tensor::returned(a, take.call1((array, found, axis))?.cast_into()?)
         }
-        Input::Gpu(_) => Err(not_on_gpu()),
+        Input::Gpu(array) => {
+            no_fields(fields)?;
+            gpu::first(&array, axis, top, &options, None)
+        }
         Input::Series(series) => {
             let (keys, indices) = (Input::of(&series)?.keys()?, Indices::of_library(&series)?);
             let found = indices_of(py, &keys, axis, Some(top), &options, fields, &indices)?;
@@ -81,11 +84,12 @@ pub fn top_k<'py>(
 /// Returns the indices of the first ``k`` elements of a descending sort, without sorting the others.
 ///
 /// They are the first ``k`` of ``sortie.argsort(a, axis, descending=largest)``: of equal elements, those with smaller indices come
-/// first. The result is a tensor for a tensor, otherwise a NumPy array. Numbers are read once. Other types are argsorted. Runs on
-/// the CPU.
+/// first. The result is a tensor for a tensor, otherwise a NumPy array. Numbers are read once. Other types are argsorted. An array
+/// in GPU memory is selected from on that GPU, without waiting for the result, which is an array of its library. Others are
+/// selected from on the CPU.
 ///
 /// a
-///     What :func:`argsort` takes, except arrays in GPU memory.
+///     What :func:`argsort` takes.
 /// k
 ///     How many: at most the number of elements along the axis.
 /// axis
@@ -103,7 +107,6 @@ pub fn top_k<'py>(
 /// Raises as :func:`argsort`, and
 ///
 /// - ``ValueError`` if ``k`` is negative, or greater than the number of elements along the axis.
-/// - ``TypeError`` for an array in GPU memory.
 ///
 /// >>> import numpy as np, sortie
 /// >>> sortie.arg_top_k(np.array([20, 30, 10, 30]), 3)
@@ -133,7 +136,12 @@ pub fn arg_top_k<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, top) = (a.py(), Top { k: k.0 as usize, sorted });
     let (options, fields) = chosen(largest, nans, nulls, order, threads, memory_limit)?;
-    let (keys, indices) = (Input::of(a)?.keys()?, Indices::of(py, dtype)?);
+    let (input, indices) = (Input::of(a)?, Indices::of(py, dtype)?);
+    if let Input::Gpu(array) = &input {
+        no_fields(fields.as_deref())?;
+        return gpu::first(array, axis, top, &options, Some(&indices.dtype.str()?.to_string()));
+    }
+    let keys = input.keys()?;
     tensor::returned(a, indices_of(py, &keys, axis, Some(top), &options, fields.as_deref(), &indices)?)
 }
 

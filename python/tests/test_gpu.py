@@ -62,6 +62,37 @@ def test_torch(torch, name, shape, descending):
     assert equal(torch, flat, torch.sort(a.reshape(-1)).values)
 
 
+@pytest.mark.parametrize("name", TORCH)
+@pytest.mark.parametrize(
+    "shape", [(1,), (1000,), (300_000,), (50, 1000), (7, 3, 33), (3, 20_000), (0,), (4, 0), (0, 4)], ids=str
+)
+@pytest.mark.parametrize("largest", [False, True])
+def test_torch_top_k(torch, name, shape, largest):
+    a = tensors.numbers(torch, name, shape, "cuda")
+    for axis in [*range(-1, len(shape)), None]:
+        for nans in ("last", "first"):
+            for order in ("numpy", "total"):
+                indices = sortie.argsort(a, axis, descending=largest, nans=nans, order=order)
+                lanes = a.reshape(-1) if axis is None else a
+                along = -1 if axis is None else axis
+                for k in {0, 1, 7, 1000} & set(range(lanes.shape[along] + 1)):
+                    want = indices.narrow(along, 0, k)
+                    options = {"axis": axis, "largest": largest, "nans": nans, "order": order}
+                    assert torch.equal(sortie.arg_top_k(a, k, **options), want)
+                    assert torch.equal(sortie.arg_top_k(a, k, dtype=np.int32, **options).long(), want)
+                    found = sortie.top_k(a, k, **options)
+                    assert found.dtype == a.dtype and found.device == a.device
+                    assert equal(torch, found, torch.take_along_dim(lanes, want, along))
+
+
+def test_top_k_on_a_gpu_is_as_on_the_cpu(torch):
+    values = torch.tensor([0.0, -0.0, float("nan"), 1.0, -float("nan"), -1.0]).repeat(20_000)
+    for a in (values, values.reshape(100, -1), values.reshape(3, -1)):
+        for k in (1, 5, 1000):
+            found = sortie.arg_top_k(a.cuda(), k, nans="first")
+            assert torch.equal(found.cpu(), sortie.arg_top_k(a, k, nans="first"))
+
+
 def test_torch_arrays_with_gaps(torch):
     a = torch.rand(200, 300, device="cuda")[::2, ::3]
     want = torch.sort(a, 0).values
@@ -103,8 +134,8 @@ def test_torch_refuses_what_it_must(torch):
         (lambda: sortie.sort(b.to(torch.complex64)), TypeError),
         (lambda: sortie.sort_pairs(b, torch.rand(9, device="cuda")), ValueError),
         (lambda: sortie.sort_pairs(b, np.zeros(10)), TypeError),
-        (lambda: sortie.top_k(b, 3), TypeError),
-        (lambda: sortie.arg_top_k(b, 3), TypeError),
+        (lambda: sortie.top_k(b, 11), ValueError),
+        (lambda: sortie.arg_top_k(b, 3, order="arrow"), ValueError),
     ]:
         with pytest.raises(error):
             call()

@@ -61,6 +61,12 @@ impl Nans {
     fn are_equal(self) -> bool {
         matches!(self, Nans::EqualLast | Nans::EqualFirst)
     }
+
+    /// The same position, with different NaNs for different bits.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn told_apart(self) -> Nans {
+        if self.are_first() { Nans::First } else { Nans::Last }
+    }
 }
 
 /// Where `None` keys and null cells go, whatever the direction.
@@ -236,6 +242,15 @@ impl Code {
 
     pub(crate) fn is_float(self) -> bool {
         matches!(self, Code::Float { .. })
+    }
+
+    /// The bits of positive infinity and of a quiet NaN, of floats of this width.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn infinity_and_nan(self, width: u32) -> Option<(u64, u64)> {
+        let Code::Float { mantissa } = self else { return None };
+        // The largest exponent and no mantissa. NaNs have a mantissa; a quiet one has its highest bit.
+        let infinity = ((1 << (width - 1 - mantissa)) - 1) << mantissa;
+        Some((infinity, infinity | 1 << (mantissa - 1)))
     }
 }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytemuck::Pod;
 use half::{bf16, f16};
 use pyo3::prelude::*;
 use sortie::dynamic::{self, Dtype};
-use sortie::gpu::{DeviceSegments, Gpu};
+use sortie::gpu::{DeviceSegments, DeviceTop, Gpu};
 use sortie::request::Beside;
 use sortie::{Bound, Error, Order, Ran, Report};
 use sortie_device::{Stream, View};
@@ -58,6 +59,36 @@ pub enum With {
     Narrow(u64),
     /// Indices of 64 bits at an address.
     Wide(u64),
+    /// The first keys of each row.
+    First(First),
+}
+
+/// Where the first keys of each row, and their indices, are written.
+#[derive(Clone, Copy)]
+pub struct First {
+    /// The address of the keys, or 0.
+    pub keys: u64,
+    pub indices: u64,
+    /// Whether indices have 64 bits.
+    pub wide: bool,
+    /// The results of all rows.
+    pub results: usize,
+    /// Whether -0.0 equals 0.0, and all NaNs are equal.
+    pub by_value: bool,
+}
+
+impl First {
+    /// # Safety
+    /// The addresses are of memory of the device for this many results.
+    unsafe fn of<K: Pod, I: Pod>(self, keys: &Keys<'_>) -> DeviceTop<'static, K, I> {
+        let row = keys.segments.map(|_| *keys.memory.shape.last().expect("rows are along an axis"));
+        // SAFETY: the caller guarantees it.
+        unsafe {
+            let indices = View::from_raw(self.indices, self.results);
+            let top = (self.keys != 0).then(|| View::from_raw(self.keys, self.results));
+            DeviceTop { keys: top, row, by_value: self.by_value, ..DeviceTop::of(indices, keys.order) }
+        }
+    }
 }
 
 impl With {
@@ -65,7 +96,7 @@ impl With {
         match self {
             With::Nothing => Beside::Nothing,
             With::Payload(_, bytes) => Beside::Payload { bytes, stable: true },
-            With::Narrow(_) | With::Wide(_) => Beside::Indices { stable: true },
+            With::Narrow(_) | With::Wide(_) | With::First(_) => Beside::Indices { stable: true },
         }
     }
 }
@@ -195,6 +226,16 @@ pub fn wait(py: Python<'_>, memory: &Memory) -> PyResult<()> {
 
 fn workspace_bytes(gpu: &Gpu, keys: &Keys<'_>, with: With) -> Result<usize, Error> {
     let (n, dtype) = (keys.memory.elements(), keys.memory.dtype);
+    if let With::First(first) = with {
+        // SAFETY: only sizes are looked at.
+        return with_key!(dtype, K => unsafe {
+            if first.wide {
+                gpu.workspace_bytes_of_top_k(n, &first.of::<K, u64>(keys))
+            } else {
+                gpu.workspace_bytes_of_top_k(n, &first.of::<K, u32>(keys))
+            }
+        });
+    }
     match keys.segments {
         None if matches!(with, With::Wide(_)) => {
             with_key!(dtype, K => gpu.workspace_bytes_of_argsort::<K, u64>(n))
@@ -250,6 +291,11 @@ impl Job<'_> {
             }
             let payload = |address, each| View::from_raw(address, n * each);
             match (self.with, self.keys.segments) {
+                (With::First(first), _) => with_key!(dtype, K => if first.wide {
+                    gpu.top_k(stream, bytes.cast(), first.of::<K, u64>(self.keys))
+                } else {
+                    gpu.top_k(stream, bytes.cast(), first.of::<K, u32>(self.keys))
+                }),
                 (With::Nothing, None) => dynamic::sort_on_device(gpu, stream, dtype, bytes, order),
                 (With::Nothing, Some(segments)) => {
                     dynamic::sort_segments_on_device(gpu, stream, dtype, bytes, segments, order)

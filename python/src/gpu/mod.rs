@@ -14,7 +14,8 @@ use sortie::gpu::DeviceSegments;
 use sortie_device::View;
 
 use crate::options::{Options, Ordering};
-use enqueue::{Keys, With, enqueue, wait};
+use crate::sort::{Top, count};
+use enqueue::{First, Keys, With, enqueue, wait};
 pub use owner::GpuArray;
 use owner::{Memory, Owner};
 
@@ -58,6 +59,42 @@ pub fn argsort<'py>(
     let copy = array.copied(axis)?;
     let (memory, _capsule) = copy.memory()?;
     Ok(indices_of(&copy, &memory, options, dtype)?.moved_back(axis)?.object)
+}
+
+/// Returns the first `k` elements along an axis, or their indices as this type, as an array of the same library.
+pub fn first<'py>(
+    array: &GpuArray<'py>,
+    axis: Option<isize>,
+    top: Top,
+    options: &Options,
+    dtype: Option<&str>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (mut array, axis) = with_axis(array, axis)?;
+    let dense = array.memory()?.0.dense;
+    if !dense || axis + 1 != array.dimensions()? {
+        array = array.copied(axis)?;
+    }
+    let (memory, _capsule) = array.memory()?;
+    let order = key_order(&memory, options)?;
+    let mut shape = memory.shape.clone();
+    let last = shape.last_mut().expect("an array that is sorted has an axis");
+    *last = count(Some(top), *last)?;
+    let indices = array.empty(&shape, dtype.unwrap_or("int32"))?;
+    let keys = if dtype.is_some() { None } else { Some(array.like(&shape)?) };
+    let results = shape.iter().product();
+    if results > 0 {
+        let first = First {
+            keys: keys.as_ref().map_or(Ok(0), GpuArray::address)?,
+            indices: indices.address()?,
+            wide: dtype == Some("int64"),
+            results,
+            by_value: is_float(memory.dtype) && options.ordering == Ordering::Numpy,
+        };
+        let from = Keys { memory: &memory, segments: rows(&memory), order, canonical: false };
+        // SAFETY: the results are new, and the library orders work on them and on the keys by the stream.
+        unsafe { enqueue(&array, &from, With::First(first), options)? };
+    }
+    Ok(keys.unwrap_or(indices).moved_back(axis)?.object)
 }
 
 /// Sorts new or writable arrays of one dimension in place, and the rows of values with them.

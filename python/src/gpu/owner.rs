@@ -281,6 +281,27 @@ impl<'py> GpuArray<'py> {
         }))
     }
 
+    /// A new array of this shape and of the array's type, whose elements are unspecified.
+    pub fn like(&self, shape: &[usize]) -> PyResult<GpuArray<'py>> {
+        let py = self.py();
+        let shape = PyTuple::new(py, shape)?;
+        let dtype = || self.object.getattr(intern!(py, "dtype"));
+        Ok(self.with(match self.owner {
+            Owner::Torch => self.object.call_method1(intern!(py, "new_empty"), (shape,))?,
+            Owner::Cupy => {
+                py.import(intern!(py, "cupy"))?.call_method1(intern!(py, "empty"), (shape, dtype()?))?
+            }
+            Owner::Numba => py
+                .import(intern!(py, "numba.cuda"))?
+                .call_method1(intern!(py, "device_array"), (shape, dtype()?))?,
+            Owner::Other => {
+                return Err(PyTypeError::new_err(
+                    "new arrays have no library; give an array of torch, CuPy or Numba, or use sortie.sort",
+                ));
+            }
+        }))
+    }
+
     /// The same numbers as another type.
     pub fn converted(&self, dtype: &str) -> PyResult<GpuArray<'py>> {
         let py = self.py();

@@ -7,6 +7,7 @@
 //   each for two lanes of a warp: at most two lanes of a warp meet at a counter, whatever the keys are.
 // - Source: own.
 #include "code.cuh"
+#include "mixed.cuh"
 #include "payload.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
@@ -156,14 +157,6 @@ SIMT_KERNEL(BLOCK, RESIDENT / BLOCK) to_ranges(Job job, code::Transform transfor
             job.payload_to[to * payload::WORDS + w] = shared.moved[index].word;
         });
     }
-}
-
-// A bijection in which every bit of the result depends on every bit of `x`: the last step of splitmix64 (Steele, Lea
-// and Flood, "Fast splittable pseudorandom number generators", 2014).
-SIMT_FN u64 mixed(u64 x) {
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBull;
-    return x ^ x >> 31;
 }
 
 // sample: copies `sampled` keys at random positions, with repetition; all keys in order if `sampled` is `count`.

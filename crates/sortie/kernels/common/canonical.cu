@@ -15,12 +15,6 @@ constexpr u32 BLOCK = 256;
 constexpr u32 TAKEN = 8;
 constexpr u32 STEP = BLOCK * TAKEN;
 
-SIMT_FN Key canonical(Key key, Key infinity, Key nan) {
-    const Key magnitude = Key(key & Key(~code::SIGN<Key>));
-    if (magnitude > infinity) return nan;
-    return magnitude == 0 ? Key(0) : key;
-}
-
 // canonical_floats: copies floats. -0.0 becomes 0.0, and every NaN becomes one NaN.
 // - Parameters: `from` and `to` are `count` floats each, as bits, and do not overlap. `infinity` has the bits of
 //   positive infinity, `nan` those of the NaN to write.
@@ -37,7 +31,7 @@ SIMT_KERNEL(BLOCK, 4) canonical_floats(const Key* from, u64 count, Key* to, u64 
         SIMT_UNROLL
         for (u32 t = 0; t < TAKEN; ++t) {
             const u32 i = t * BLOCK + thread_rank();
-            if (i < left) to[first + i] = canonical(taken[t], Key(infinity), Key(nan));
+            if (i < left) to[first + i] = code::canonical(taken[t], Key(infinity), Key(nan));
         }
     }
 }

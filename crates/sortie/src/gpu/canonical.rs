@@ -6,7 +6,7 @@ use sortie_device::{Stream, View};
 use super::kernels::{File, Instance};
 use super::{Gpu, code};
 use crate::error::same_length;
-use crate::key::{Bits, Code};
+use crate::key::Bits;
 use crate::{Error, TotalOrder};
 
 impl Gpu {
@@ -49,14 +49,11 @@ impl Gpu {
         to: View<'_, K>,
     ) -> Result<(), Error> {
         same_length("copy", keys.len(), to.len())?;
-        let Code::Float { mantissa } = code::<K>()? else {
+        let Some((infinity, nan)) = code::<K>()?.infinity_and_nan(K::Bits::WIDTH) else {
             return Err(Error::Unsupported(
                 "only floats have a canonical form; sort other keys as they are".into(),
             ));
         };
-        // The largest exponent and no mantissa. NaNs have a mantissa; a quiet one has its highest bit.
-        let infinity = ((1 << (K::Bits::WIDTH - 1 - mantissa)) - 1) << mantissa;
-        let nan = infinity | 1u64 << (mantissa - 1);
         let kernel = self.kernel(&Instance {
             kernel: "canonical_floats",
             file: File::Canonical,

@@ -67,6 +67,7 @@ mod rows;
 pub(crate) mod segments;
 mod strings;
 pub(crate) mod threads;
+mod top;
 pub(crate) mod tuning;
 mod workspace;
 
@@ -79,3 +80,4 @@ pub(crate) use rows::{DevicePayload, check_payload_bytes};
 pub use segments::DeviceSegments;
 pub(crate) use segments::code;
 pub use strings::{Offsets, StoredStrings, StringViews, Strings, Ties};
+pub use top::DeviceTop;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 use half::f16;
-use sortie::gpu::{Compared, DeviceSegments, Gpu, Offsets, StringViews, Strings};
+use sortie::gpu::{Compared, DeviceSegments, DeviceTop, Gpu, Offsets, StringViews, Strings};
 use sortie::gpus::{Gpus, Share};
 use sortie::{Error, Key, Order};
 use sortie_device::{Stream, View};
@@ -56,6 +56,11 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("indices of one array of u64", |gpu| one_array::<u64>(gpu, 1 << 23, OneArray::Indices)),
     ("one array of f32 with u32, by a block", |gpu| one_array::<f32>(gpu, 1 << 14, OneArray::Pairs)),
     ("indices of one array of f32, by a block", |gpu| one_array::<f32>(gpu, 1 << 12, OneArray::Indices)),
+    ("top of f32, placed", |gpu| top::<f32>(gpu, 100)),
+    ("top of f32, sorted", |gpu| top::<f32>(gpu, 1 << 19)),
+    ("top of u32, placed", |gpu| top::<u32>(gpu, 100)),
+    ("top of f64, placed", |gpu| top::<f64>(gpu, 100)),
+    ("top of u8, placed", |gpu| top::<u8>(gpu, 100)),
     ("u32 on several devices", on_several::<u32>),
     ("f32 on several devices", on_several::<f32>),
     ("u64 on several devices", on_several::<u64>),
@@ -360,6 +365,15 @@ fn one_array<K: Key + Pod>(gpu: &Gpu, n: usize, work: OneArray) -> Result<(), Er
         }
     }
     .wait()
+}
+
+/// Enqueues a selection of the largest keys.
+fn top<K: Key + Pod>(gpu: &Gpu, k: usize) -> Result<(), Error> {
+    let (stream, keys) = (gpu.device().stream()?, gpu.device().alloc::<K>(1 << 23)?);
+    let indices = gpu.device().alloc::<u32>(k)?;
+    let largest = DeviceTop::of(indices.view(), Order::DESCENDING);
+    // SAFETY: the recorder runs nothing.
+    unsafe { gpu.top_k(&stream, keys.view(), largest)? }.wait()
 }
 
 /// Enqueues copies of floats of every width.

@@ -14,3 +14,4 @@ mod segments;
 mod streams;
 mod strings;
 mod support;
+mod top;

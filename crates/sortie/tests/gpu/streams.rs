@@ -1,6 +1,6 @@
 //! Calls on device memory do not wait, use the workspace that they are given, and can be captured in a graph.
 
-use sortie::gpu::{DeviceSegments, Gpu, Pending};
+use sortie::gpu::{DeviceSegments, DeviceTop, Gpu, Pending};
 use sortie::request::Beside;
 use sortie::{Bound, Error, Order};
 use sortie_device::{Buffer, Stream, View};
@@ -67,6 +67,12 @@ impl Data {
         DeviceSegments::Offsets { offsets: self.offsets.view(), longest: self.keys.len() as u64 }
     }
 
+    /// A selection of the first `k` keys of each of some rows, whose indices go to the payload.
+    fn first<K>(&self, k: usize, rows: usize) -> DeviceTop<'_, K, u32> {
+        let row = (rows > 1).then_some(self.keys.len() * size_of::<u32>() / size_of::<K>() / rows);
+        DeviceTop { row, ..DeviceTop::of(self.beside.range(0..k * rows), Order::default()) }
+    }
+
     fn halves(&self) -> DeviceSegments<'_> {
         DeviceSegments::Length(self.keys.len() as u64 / 2)
     }
@@ -122,6 +128,12 @@ fn calls() -> Vec<Call> {
         "argsort with indices of 64 bits":
             gpu.argsort(stream, data.wide(), data.beside.view().cast::<u64>(), order),
             gpu.workspace_bytes_of_argsort::<u64, u64>(data.wide().len());
+        "first keys": gpu.top_k(stream, data.keys.view(), DeviceTop { order, ..data.first(100, 1) }),
+            gpu.workspace_bytes_of_top_k(data.keys.len(), &data.first::<u32>(100, 1));
+        "all first keys": gpu.top_k(stream, data.wide(), DeviceTop { order, ..data.first(data.wide().len(), 1) }),
+            gpu.workspace_bytes_of_top_k(data.wide().len(), &data.first::<u64>(data.wide().len(), 1));
+        "first keys of rows": gpu.top_k(stream, data.keys.view(), DeviceTop { order, ..data.first(100, 2) }),
+            gpu.workspace_bytes_of_top_k(data.keys.len(), &data.first::<u32>(100, 2));
         "keys by comparison": gpu.sort_by_comparison(stream, data.wide(), order),
             gpu.workspace_bytes_by_comparison::<u64>(data.wide().len(), Beside::Nothing);
         "argsort by comparison": gpu.argsort_by_comparison(stream, data.keys.view(), data.beside.view(), order),

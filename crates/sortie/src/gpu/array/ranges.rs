@@ -173,7 +173,7 @@ impl Gpu {
         unsafe { self.sort_array_within(stream, workspace, place.keys, place.payload, divided.wanted()) }
     }
 
-    fn shared_per_block(&self) -> usize {
+    pub(crate) fn shared_per_block(&self) -> usize {
         self.device().properties().shared_per_block
     }
 }

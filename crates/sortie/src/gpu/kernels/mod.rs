@@ -4,6 +4,7 @@ pub(crate) mod array;
 pub(crate) mod batch;
 mod layout;
 pub(crate) mod segments;
+pub(crate) mod select;
 pub(crate) mod strings;
 
 use sortie_device::Program;
@@ -45,6 +46,10 @@ pub(crate) enum File {
     Ranges,
     Settle,
     Redistribute,
+    Select,
+    SelectRows,
+    FinishRows,
+    TakeSorted,
     Splitters,
     FinishCompared,
     Strings,
@@ -66,6 +71,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("long_buckets.cuh", include_str!("../../../kernels/array/long_buckets.cuh")),
     ("strings.cuh", include_str!("../../../kernels/strings/strings.cuh")),
     ("scan.cuh", include_str!("../../../kernels/common/scan.cuh")),
+    ("mixed.cuh", include_str!("../../../kernels/common/mixed.cuh")),
     ("long.cuh", include_str!("../../../kernels/segments/long.cuh")),
     ("network.cuh", include_str!("../../../kernels/common/network.cuh")),
     ("payload.cuh", include_str!("../../../kernels/array/payload.cuh")),
@@ -73,6 +79,8 @@ const HEADERS: &[(&str, &str)] = &[
     ("by_index.cuh", include_str!("../../../kernels/segments/by_index.cuh")),
     ("segment.cuh", include_str!("../../../kernels/segments/segment.cuh")),
     ("wide.cuh", include_str!("../../../kernels/segments/wide.cuh")),
+    ("row.cuh", include_str!("../../../kernels/select/row.cuh")),
+    ("word.cuh", include_str!("../../../kernels/select/word.cuh")),
     ("worker.cuh", include_str!("../../../kernels/segments/worker.cuh")),
 ];
 
@@ -140,6 +148,10 @@ impl File {
             File::Ranges => ("ranges", include_str!("../../../kernels/array/ranges.cu")),
             File::Settle => ("settle", include_str!("../../../kernels/array/settle.cu")),
             File::Redistribute => ("redistribute", include_str!("../../../kernels/array/redistribute.cu")),
+            File::Select => ("select", include_str!("../../../kernels/select/select.cu")),
+            File::SelectRows => ("select_rows", include_str!("../../../kernels/select/select_rows.cu")),
+            File::FinishRows => ("finish_rows", include_str!("../../../kernels/select/finish_rows.cu")),
+            File::TakeSorted => ("take_sorted", include_str!("../../../kernels/select/take_sorted.cu")),
             File::Splitters => ("splitters", include_str!("../../../kernels/array/splitters.cu")),
             File::FinishCompared => {
                 ("finish_compared", include_str!("../../../kernels/array/finish_compared.cu"))
@@ -153,7 +165,7 @@ impl File {
 
     /// The structs that the file shares with the host.
     fn layouts(self) -> &'static [Layout] {
-        use {array as a, batch as b, segments as g, strings as t};
+        use {array as a, batch as b, segments as g, select as s, strings as t};
         match self {
             File::Rows | File::Canonical => &[],
             File::SortSegments => &[CodeTransform::LAYOUT, g::SegmentArrays::LAYOUT, g::LongSegments::LAYOUT],
@@ -222,6 +234,19 @@ impl File {
                 a::LongBucket::LAYOUT,
                 a::LongBuckets::LAYOUT,
                 a::RedistributeShared::LAYOUT,
+            ],
+            File::Select => {
+                &[CodeTransform::LAYOUT, s::SelectCodes::LAYOUT, s::TopResults::LAYOUT, s::SelectJob::LAYOUT]
+            }
+            File::SelectRows | File::TakeSorted => {
+                &[CodeTransform::LAYOUT, s::SelectCodes::LAYOUT, s::TopResults::LAYOUT, s::SelectRows::LAYOUT]
+            }
+            File::FinishRows => &[
+                CodeTransform::LAYOUT,
+                s::SelectCodes::LAYOUT,
+                s::TopResults::LAYOUT,
+                s::SelectRows::LAYOUT,
+                s::SelectCandidates::LAYOUT,
             ],
             File::Splitters => &[a::GroupCut::LAYOUT, a::SplitterLevel::LAYOUT],
             File::FinishCompared => &[a::SampleBuckets::LAYOUT, a::SampleArrays::LAYOUT],

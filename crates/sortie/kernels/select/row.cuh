@@ -1,0 +1,183 @@
+// One block selects from one row: finds a limit by digits, and puts few words in order.
+//
+// - Compile-time parameters: those of word.cuh; SORTIE_THREADS, the threads of a block, 32 to 256; SORTIE_ROOM, the words
+//   for which the shared memory has room, a power of two.
+// - Preconditions: all threads of the block reach each function.
+// - Source: own; the network is Batcher's.
+#pragma once
+
+#include "simt.cuh"
+#include "word.cuh"
+
+namespace simt::select {
+
+constexpr u32 THREADS = SORTIE_THREADS;
+constexpr u32 ROOM = SORTIE_ROOM;
+static_assert((ROOM & (ROOM - 1)) == 0, "a network sorts them");
+// Words that are compared with each other. More are sorted.
+constexpr u32 MOST_COMPARED = 128;
+constexpr u32 DIGIT_BITS = 8;
+constexpr u32 DIGITS = 1u << DIGIT_BITS;
+
+// The words that are taken: those of lower codes, and those of this code with at most this index.
+struct Limit {
+    Code code;
+    u32 index;
+
+    SIMT_FN bool takes(Code own, u32 own_index) const { return own < code || (own == code && own_index <= index); }
+};
+
+struct RowShared {
+    Word words[ROOM];
+    // The limit so far, and the number of words that come before all that begin with its digits.
+    u64 limit;
+    u32 before;
+    u32 settled;
+    u32 held;
+    u32 counts[DIGITS];
+};
+static_assert(sizeof(RowShared) == SORTIE_ROW_MEMORY, "as the host has it");
+
+// Adds one to the count of each lane's digit, if it counts. The whole warp reaches it.
+SIMT_FN void count_digit(u32* counts, u32 digit, bool does) {
+    // Equal keys meet at one counter.
+    const u32 one = shuffle(digit, 0);
+    if (all(does && digit == one)) {
+        if (lane() == 0) atomic_add<Relaxed, Block>(&counts[one], WARP);
+    } else if (does) {
+        atomic_add<Relaxed, Block>(&counts[digit], 1);
+    }
+}
+
+// Returns the digits of the k-th item and all lower bits set, as soon as at most `most` items are not after that, or when
+// all bits are known. Items are codes, or indices.
+// - `value`: those of the bits `bits` and up. `before`: the number of items before all with these; updated.
+// - `visit(see)` calls see(item, is_there) for each item of the thread, the whole warp at the same time. It reads them anew
+//   for each digit.
+// - Cost: up to one visit per digit, and an atomic in shared memory for each item counted.
+template <class Item, class Visit>
+SIMT_FN Item limit_by_digits(u32 k, u32 most, u32 bits, u32& before, bool& settled, RowShared& shared, Visit visit) {
+    Item prefix = 0;
+    SIMT_ROLL
+    for (u32 above = bits; above > 0;) {
+        const u32 shift = above > DIGIT_BITS ? above - DIGIT_BITS : 0;
+        for (u32 i = thread_rank(); i < DIGITS; i += THREADS) shared.counts[i] = 0;
+        barrier();
+        const Item mask = Item(~Item(0)) >> (8 * sizeof(Item) - (above - shift));
+        visit([&](Item item, bool is_there) {
+            const bool begins = above == bits || (item ^ prefix) >> above == 0;
+            count_digit(shared.counts, u32(item >> shift & mask), is_there && begins);
+        });
+        barrier();
+        if (warp_rank() == 0) {
+            constexpr u32 OWN = DIGITS / WARP;
+            u32 own = 0;
+            SIMT_UNROLL
+            for (u32 i = 0; i < OWN; ++i) own += shared.counts[lane() * OWN + i];
+            u32 end = own;
+            SIMT_UNROLL
+            for (u32 by = 1; by < WARP; by *= 2) {
+                const u32 below = shuffle_up(end, by);
+                if (lane() >= by) end += below;
+            }
+            u32 first = before + end - own;
+            SIMT_UNROLL
+            for (u32 i = 0; i < OWN; ++i) {
+                const u32 through = first + shared.counts[lane() * OWN + i];
+                // One digit of one lane is that of the k-th item.
+                if (first < k && k <= through) {
+                    shared.limit = prefix | Item(lane() * OWN + i) << shift;
+                    shared.before = first;
+                    shared.settled = through <= most;
+                }
+                first = through;
+            }
+        }
+        barrier();
+        prefix = Item(shared.limit);
+        before = shared.before;
+        settled = shared.settled != 0;
+        above = shift;
+        if (settled) return prefix | ((Item(1) << shift) - 1);
+    }
+    return prefix;
+}
+
+// Returns a limit that takes at least k and at most `most` words.
+// - `visit(see)` calls see(code, index, is_there) for each word of the thread, as above.
+// - `length`: that of the row.
+template <class Visit> SIMT_FN Limit limit_of_words(u32 k, u32 most, u32 length, RowShared& shared, Visit visit) {
+    u32 before = 0;
+    bool settled = false;
+    const Code code = limit_by_digits<Code>(k, most, CODE_BITS, before, settled, shared, [&](auto see) {
+        visit([&](Code own, u32, bool is_there) { see(own, is_there); });
+    });
+    if (settled) return {code, length - 1};
+    // Too many words have the code of the k-th one.
+    const u32 bits = 32 - leading_zeros(length - 1);
+    const u32 index = limit_by_digits<u32>(k, most, bits, before, settled, shared, [&](auto see) {
+        visit([&](Code own, u32 own_index, bool is_there) { see(own_index, is_there && own == code); });
+    });
+    return {code, index};
+}
+
+// Collects the words that a limit takes, in any order, and returns their number, at most ROOM.
+// - `visit`: as above.
+template <class Visit> SIMT_FN u32 collect(Limit limit, RowShared& shared, Visit visit) {
+    if (thread_rank() == 0) shared.held = 0;
+    barrier();
+    visit([&](Code code, u32 index, bool is_there) {
+        const bool takes = is_there && limit.takes(code, index);
+        const u32 taken = ballot(takes);
+        if (taken == 0) return;
+        u32 at = 0;
+        if (lane() == 0) at = atomic_add<Relaxed, Block>(&shared.held, popcount(taken));
+        at = shuffle(at, 0) + popcount(taken & ((1u << lane()) - 1));
+        if (takes) shared.words[at] = joined(code, index);
+    });
+    barrier();
+    return shared.held;
+}
+
+// Sorts the words by a bitonic network. `count` is at most ROOM.
+SIMT_FN void sort(Word* words, u32 count) {
+    u32 padded = 1;
+    while (padded < count) padded *= 2;
+    for (u32 i = count + thread_rank(); i < padded; i += THREADS) words[i] = filled(Word(0), 8 * sizeof(Word));
+    for (u32 run = 2; run <= padded; run *= 2) {
+        for (u32 step = run / 2; step > 0; step /= 2) {
+            barrier();
+            for (u32 i = thread_rank(); i < padded / 2; i += THREADS) {
+                const u32 low = i / step * 2 * step + i % step;
+                // The first step of a merge compares from both ends.
+                const u32 high = step == run / 2 ? low / run * run + run - 1 - low % run : low + step;
+                const Word a = words[low], b = words[high];
+                if (b < a) {
+                    words[low] = b;
+                    words[high] = a;
+                }
+            }
+        }
+    }
+    barrier();
+}
+
+// Writes the first k of `count` words in order.
+SIMT_FN void write_in_order(u64 row, u32 count, const Rows& rows, const Top& top, RowShared& shared) {
+    const Key* const from = rows.keys + row * rows.length;
+    const u64 to = row * rows.k;
+    Word* const words = shared.words;
+    if (count > MOST_COMPARED) {
+        sort(words, count);
+        for (u32 i = thread_rank(); i < rows.k; i += THREADS) top.put(to + i, words[i], from);
+        return;
+    }
+    for (u32 own = thread_rank(); own < count; own += THREADS) {
+        const Word word = words[own];
+        u32 before = 0;
+        for (u32 i = 0; i < count; ++i) before += words[i] < word;
+        if (before < rows.k) top.put(to + before, word, from);
+    }
+}
+
+} // namespace simt::select
