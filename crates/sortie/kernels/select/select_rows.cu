@@ -14,7 +14,8 @@ namespace simt::select {
 
 constexpr u32 LOADED = SORTIE_LOADED;
 // Threads of a multiprocessor that have registers for their keys.
-constexpr u32 RESIDENT = LOADED * sizeof(Code) <= 160 ? 1024 : 512;
+constexpr u32 HELD_BYTES = LOADED * sizeof(Code);
+constexpr u32 RESIDENT = HELD_BYTES <= 96 ? 1024 : HELD_BYTES <= 160 ? 768 : 512;
 // For greater k, the threads' first keys are too few for a limit.
 constexpr u32 MOST_BY_FIRSTS = THREADS / 4 * 3;
 static_assert(sizeof(Code) * THREADS <= sizeof(Word) * ROOM, "the first codes are kept where words will be");

@@ -61,6 +61,13 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("top of u32, placed", |gpu| top::<u32>(gpu, 100)),
     ("top of f64, placed", |gpu| top::<f64>(gpu, 100)),
     ("top of u8, placed", |gpu| top::<u8>(gpu, 100)),
+    ("top of rows of f32, held by a warp", |gpu| top_of_rows::<f32>(gpu, 1000, 8)),
+    ("top of rows of f32, held by a block", |gpu| top_of_rows::<f32>(gpu, 10_000, 16)),
+    ("top of rows of f32, as many as a block holds", |gpu| top_of_rows::<f32>(gpu, 16_384, 2048)),
+    ("top of rows of u64, as many as a block holds", |gpu| top_of_rows::<u64>(gpu, 8192, 2048)),
+    ("top of long rows of f32", |gpu| top_of_rows::<f32>(gpu, 100_000, 64)),
+    ("top of long rows of f64", |gpu| top_of_rows::<f64>(gpu, 100_000, 64)),
+    ("top of sorted rows of f32", |gpu| top_of_rows::<f32>(gpu, 100_000, 20_000)),
     ("u32 on several devices", on_several::<u32>),
     ("f32 on several devices", on_several::<f32>),
     ("u64 on several devices", on_several::<u64>),
@@ -372,6 +379,16 @@ fn top<K: Key + Pod>(gpu: &Gpu, k: usize) -> Result<(), Error> {
     let (stream, keys) = (gpu.device().stream()?, gpu.device().alloc::<K>(1 << 23)?);
     let indices = gpu.device().alloc::<u32>(k)?;
     let largest = DeviceTop::of(indices.view(), Order::DESCENDING);
+    // SAFETY: the recorder runs nothing.
+    unsafe { gpu.top_k(&stream, keys.view(), largest)? }.wait()
+}
+
+/// The same for four rows, with floats compared by value.
+fn top_of_rows<K: Key + Pod>(gpu: &Gpu, row: usize, k: usize) -> Result<(), Error> {
+    let (stream, keys) = (gpu.device().stream()?, gpu.device().alloc::<K>(4 * row)?);
+    let indices = gpu.device().alloc::<u32>(4 * k)?;
+    let largest =
+        DeviceTop { row: Some(row), by_value: true, ..DeviceTop::of(indices.view(), Order::DESCENDING) };
     // SAFETY: the recorder runs nothing.
     unsafe { gpu.top_k(&stream, keys.view(), largest)? }.wait()
 }

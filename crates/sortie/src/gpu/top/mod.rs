@@ -162,7 +162,7 @@ impl Rows {
         let (length, indices) = (to.row.unwrap_or(keys), to.indices.len());
         Segments::Length(length).check(keys)?;
         let rows = keys.checked_div(length).unwrap_or(0);
-        let k = if rows == 0 { indices } else { indices / rows };
+        let k = indices.checked_div(rows).unwrap_or(indices);
         same_length("indices of all rows", k * rows.max(1), indices)?;
         if k > length || rows == 0 && k > 0 {
             return Err(Error::Unsupported(format!(
