@@ -68,14 +68,13 @@ pub fn _search<'py>(
     Ok(result)
 }
 
-/// For each quantile of `n` elements: the indices of the two elements next to it, and the share of the way between them. And whether
-/// the method takes one of them.
+/// For each quantile, the indices of the two elements next to it, and the share of the way between them. And whether the method takes
+/// one of them.
+type Positions = (Vec<usize>, Vec<usize>, Vec<f64>, bool);
+
+/// Returns where quantiles of `n` elements are.
 #[pyfunction]
-pub fn _quantile_positions(
-    method: &str,
-    q: Vec<f64>,
-    n: usize,
-) -> PyResult<(Vec<usize>, Vec<usize>, Vec<f64>, bool)> {
+pub fn _quantile_positions(method: &str, q: Vec<f64>, n: usize) -> PyResult<Positions> {
     let method: QuantileMethod = method.parse().map_err(errors::of_sortie)?;
     let positions: Vec<_> = q.into_iter().map(|q| method.position(q, n)).collect();
     let low = positions.iter().map(|at| at.low).collect();
