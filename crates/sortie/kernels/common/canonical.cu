@@ -2,6 +2,7 @@
 //
 // - Compile-time parameters: SORTIE_KEY_BYTES is 2, 4 or 8, the width of a float.
 // - Source: own.
+#include "canonical.cuh"
 #include "code.cuh"
 #include "simt.cuh"
 

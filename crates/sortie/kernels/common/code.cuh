@@ -39,13 +39,6 @@ template <class Bits> constexpr Bits SIGN = Bits(Bits(1) << (8 * sizeof(Bits) - 
 // All bits set if the sign bit is set, else 0.
 template <class Bits> SIMT_FN Bits sign_mask(Bits bits) { return Bits(0) - Bits(bits >> (8 * sizeof(Bits) - 1)); }
 
-// The bits of a float, except that -0.0 becomes 0.0, and every NaN becomes `nan`. `infinity` has the bits of positive infinity.
-template <class Bits> SIMT_FN Bits canonical(Bits bits, Bits infinity, Bits nan) {
-    const Bits magnitude = Bits(bits & Bits(~SIGN<Bits>));
-    if (magnitude > infinity) return nan;
-    return magnitude == 0 ? Bits(0) : bits;
-}
-
 // Reverses the codes of numbers if the order is descending. Codes of NaNs stay.
 template <Kind kind, class Bits> SIMT_FN Bits complement(Bits code, Bits top) {
     return kind == FloatsDescending && code <= top ? Bits(top - code) : code;

@@ -242,11 +242,11 @@ SIMT_FN Level level_after(const Job& job, u32 round, DescentShared& shared) {
 // first + r * WARP + lane() if that is among the `left` keys from the first on.
 template <u32 LENGTH, class Visit> SIMT_FN void for_rows(const Job& job, Visit visit) {
     constexpr u32 STEP = WARP * LENGTH;
-    const u64 of = block_rank() / job.parts, part = block_rank() % job.parts;
-    const u64 warps = job.parts * WARPS, warp = part * WARPS + warp_rank();
+    const u32 parts = u32(job.parts), of = block_rank() / parts, part = block_rank() % parts;
+    const u64 warps = job.parts * WARPS, warp = u64(part) * WARPS + warp_rank();
     for (u64 first = warp * STEP; first < job.count; first += warps * STEP) {
         const u32 left = u32(lesser(job.count - first, u64(STEP)));
-        const Key* keys = job.keys + of * job.count + first;
+        const Key* keys = job.keys + u64(of) * job.count + first;
         Key row[LENGTH];
         if (left == STEP) {
             SIMT_UNROLL
@@ -326,9 +326,9 @@ SIMT_KERNEL(BLOCK, 4) filter(Job job, u32 attempt, Codes codes) {
     await_turn();
     if (attempt == 1 && first_succeeded(job)) return;
     FilterShared& shared = *reinterpret_cast<FilterShared*>(shared_memory());
-    const u64 of = block_rank() / job.parts;
+    const u32 of = block_rank() / u32(job.parts);
     u64* const found = job.found + of * ATTEMPTS + attempt;
-    Word* const words = job.words + of * job.capacity;
+    Word* const words = job.words + u64(of) * job.capacity;
     const Word bound = attempt == 0 ? job.bound[of] : level_after(job, ROUNDS - 1, shared.descent).prefix;
     u64 bound_code;
     u32 bound_index;

@@ -13,9 +13,8 @@
 namespace simt::select {
 
 constexpr u32 LOADED = SORTIE_LOADED;
-// Threads of a multiprocessor that have registers for their keys.
-constexpr u32 HELD_BYTES = LOADED * sizeof(Code);
-constexpr u32 RESIDENT = HELD_BYTES <= 96 ? 1024 : HELD_BYTES <= 160 ? 768 : 512;
+// Blocks of a multiprocessor that have registers for their keys.
+constexpr u32 RESIDENT = 512 / THREADS;
 // For greater k, the threads' first keys are too few for a limit.
 constexpr u32 MOST_BY_FIRSTS = THREADS / 4 * 3;
 static_assert(sizeof(Code) * THREADS <= sizeof(Word) * ROOM, "the first codes are kept where words will be");
@@ -114,7 +113,7 @@ SIMT_FN bool limit_by_firsts(Code first, const Code (&row)[LOADED], u32 k, u32 l
 // - Launch: a block of THREADS threads per row. Shared memory: RowShared.
 // - Writes: `top`, k results for each row.
 // - Cost: one read of the keys.
-SIMT_KERNEL(THREADS, RESIDENT / THREADS) select_row(Rows rows, Top top, Codes codes) {
+SIMT_KERNEL(THREADS, RESIDENT) select_row(Rows rows, Top top, Codes codes) {
     await_turn();
     RowShared& shared = *reinterpret_cast<RowShared*>(shared_memory());
     const u32 length = u32(rows.length), k = u32(rows.k);

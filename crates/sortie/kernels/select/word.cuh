@@ -6,6 +6,7 @@
 // - Source: own.
 #pragma once
 
+#include "canonical.cuh"
 #include "code.cuh"
 #include "simt.cuh"
 #include "wide.cuh"

@@ -389,7 +389,6 @@ fn partition_portable<B: Bits>(codes: &mut [B], pivot: B) -> usize {
 }
 
 /// The largest number of lanes in a register.
-#[cfg(target_arch = "x86_64")]
 pub(crate) const MOST_LANES: usize = 32;
 
 /// A register of unsigned lanes, and the few instructions of which the network and the partition consist.

@@ -63,6 +63,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("search.cuh", include_str!("../../../kernels/common/search.cuh")),
     ("simt.cuh", include_str!("../../../kernels/common/simt.cuh")),
     ("code.cuh", include_str!("../../../kernels/common/code.cuh")),
+    ("canonical.cuh", include_str!("../../../kernels/common/canonical.cuh")),
     ("digits.cuh", include_str!("../../../kernels/array/digits.cuh")),
     ("item.cuh", include_str!("../../../kernels/array/item.cuh")),
     ("keys_alone.cuh", include_str!("../../../kernels/segments/keys_alone.cuh")),

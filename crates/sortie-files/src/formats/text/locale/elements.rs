@@ -182,7 +182,6 @@ impl Elements {
     }
 
     /// The element of a list that a text continues. `None` if the tables are damaged.
-
     fn next_in_list(&self, byte: u8, list: i32, text: &[u8], at: &mut usize) -> Option<Element> {
         let list = self.read[usize::from(byte)].get_or_init(|| self.list(list));
         let rest = &text[*at..];
