@@ -88,14 +88,21 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
 
 const KNOWN: &[Known] = &[
     Known {
-        reason: "a thread holds a row's keys in its registers, and has few others; sm_89 and sm_100 were not measured \
-                 (select_rows.cu), nor was sm_80 (select.cu)",
+        reason: "some registers of a tile of an argsort, once for its 20 keys",
+        programs: &[("sort_segments-4-Integers-4-1-TILES-1024-20-0-1", &[("sm_90", 164)])],
+    },
+    Known {
+        reason: "a thread holds a row's keys in its registers, and has few others; only sm_90 was measured \
+                 (select_rows.cu, select.cu)",
         programs: &[
             (
                 "select_rows-4-FloatsDescending-1-32-128-32",
                 &[("sm_80", 16), ("sm_89", 48), ("sm_90", 16), ("sm_100", 84)],
             ),
-            ("select_rows-4-FloatsDescending-1-256-512-40", &[("sm_89", 752), ("sm_100", 1092)]),
+            (
+                "select_rows-4-FloatsDescending-1-256-512-40",
+                &[("sm_80", 744), ("sm_89", 752), ("sm_100", 1092)],
+            ),
             ("select_rows-4-FloatsDescending-1-256-2048-64", &[("sm_100", 732)]),
             ("select_rows-8-Integers-0-256-2048-32", &[("sm_100", 224)]),
             ("select-4-FloatsDescending-0-5-32", &[("sm_80", 32)]),
