@@ -223,7 +223,7 @@ ask("NaN", "nan-unique", "the distinct values of nan, 1, nan", {"x": "np.array([
     torch=("torch.unique(torch.tensor(x))", "1 nan nan"),
     cupy=("cupy.unique(cupy.array(x))", "1 nan"),
     jax=("jnp.unique(jnp.array(x))", "1 nan"),
-    without={"1 nan": "no `unique` in Python", "1 nan nan": "no `unique` in Python"})
+    sortie=[("sortie.unique(x)", "1 nan"), ("sortie.unique(x, equal_nan=False)", "1 nan nan")])
 
 ask("NaN", "complex", "2+0i, nan+1i, 1+nan i, 1+0i, ascending",
     {"x": "np.array([2, complex(np.nan, 1), complex(1, np.nan), 1])"},
@@ -301,7 +301,6 @@ ask("Nulls", "nat", "2020, NaT, 2019, descending", {"x": "np.array(['2020', 'NaT
     pyarrow=("pc.year(arrow_sort(t['x'], 'descending'))", "2020 2019 null"),
     duckdb=("duck('SELECT year(x) FROM t ORDER BY x DESC', t)", "2020 2019 null"),
     datafusion=("fusion('SELECT date_part(\\'year\\', x) FROM t ORDER BY x DESC', t)", "null 2020 2019"),
-    cupy=("cupy.sort(cupy.array(x.astype('i8')))", "TypeError"),
     sortie=[("sortie.sort(x, descending=True).astype(str)", "2020 2019 NaT"),
             ("pc.year(sortie.sort(t['x'], descending=True))", "2020 2019 null"),
             ("pc.year(sortie.sort(t['x'], descending=True, nulls='first'))", "null 2020 2019")])
@@ -336,7 +335,8 @@ ask("Zeros", "zeros-unique", "how many distinct values 0.0 and -0.0 are", ZEROS,
     cupy=("len(cupy.unique(cupy.array(x)))", "1"),
     jax=("len(jnp.unique(jnp.array(x)))", "1"),
     gnu=("len(gnu('0 -0 0', '-g', '-u').split())", "1"),
-    without={"1": "no `unique` in Python", "2": "no `unique` in Python"})
+    sortie=[("len(sortie.unique(x))", "1")],
+    without={"2": "zeros are equal"})
 
 ask("Zeros", "zeros-group", "how many groups 0.0 and -0.0 make", ZEROS,
     pandas=("pd.DataFrame({'x': x}).groupby('x').ngroups", "1"),
@@ -557,7 +557,7 @@ ask("Text", "zero-bytes", "how many distinct values a, and a with a zero byte, a
     pyarrow=("len(pc.unique(pa.array(w)))", "2"),
     duckdb=("duck('SELECT count(DISTINCT x) FROM t', t)", "2"),
     datafusion=("fusion('SELECT count(DISTINCT x) FROM t', t)", "2"),
-    without={"1": "no `unique` in Python", "2": "no `unique` in Python"})
+    sortie=[("len(sortie.unique(np.array(w)))", "1"), ("len(sortie.unique(np.array(w, np.dtypes.StringDType())))", "2")])
 
 # Quantiles
 
@@ -573,8 +573,8 @@ ask("Quantiles", "quantile", "the quantile 0.25 of the integers 4, 1, 3, 2, no o
     torch=("torch.quantile(torch.tensor(x).double(), 0.25)", "1.75"),
     cupy=("cupy.quantile(cupy.array(x), 0.25)", "1.75"),
     jax=("jnp.quantile(jnp.array(x), 0.25)", "1.75"),
-    sortie=[("sortie.top_k(x, 1, largest=False)[-1]", "1"), ("sortie.top_k(x, 2, largest=False)[-1]", "2")],
-    without={"1.75": "no interpolation"})
+    sortie=[("sortie.quantile(x, 0.25)", "1.75"), ("sortie.quantile(x, 0.25, method='lower')", "1"),
+            ("sortie.quantile(x, 0.25, method='higher')", "2")])
 
 ask("Quantiles", "quantile-half", "the quantile 0.5 of the integers 1, 2, no option", {"x": "np.array([1, 2])", "t": "pa.table({'x': x})"},
     numpy=("np.quantile(x, 0.5)", "1.5"),
@@ -586,8 +586,8 @@ ask("Quantiles", "quantile-half", "the quantile 0.5 of the integers 1, 2, no opt
     torch=("torch.quantile(torch.tensor(x).double(), 0.5)", "1.5"),
     cupy=("cupy.quantile(cupy.array(x), 0.5)", "1.5"),
     jax=("jnp.quantile(jnp.array(x), 0.5)", "1.5"),
-    sortie=[("sortie.top_k(x, 1, largest=False)[-1]", "1"), ("sortie.top_k(x, 2, largest=False)[-1]", "2")],
-    without={"1.5": "no interpolation"})
+    sortie=[("sortie.quantile(x, 0.5)", "1.5"), ("sortie.quantile(x, 0.5, method='lower')", "1"),
+            ("sortie.quantile(x, 0.5, method='higher')", "2")])
 
 ask("Quantiles", "median", "the median of the integers 4, 1, 3, 2", FOUR,
     numpy=("np.median(x)", "2.5"),
@@ -600,8 +600,8 @@ ask("Quantiles", "median", "the median of the integers 4, 1, 3, 2", FOUR,
     cupy=("cupy.median(cupy.array(x))", "2.5"),
     jax=("jnp.median(jnp.array(x))", "2.5"),
     std=("rust('let mut v = [4, 1, 3, 2]; print(*v.select_nth_unstable(2).1 as f64)')", "3"),
-    sortie=[("sortie.top_k(x, 2, largest=False)[-1]", "2"), ("sortie.top_k(x, 3, largest=False)[-1]", "3")],
-    without={"2.5": "no interpolation"})
+    sortie=[("sortie.median(x)", "2.5"), ("sortie.quantile(x, 0.5, method='lower')", "2"),
+            ("sortie.quantile(x, 0.5, method='higher')", "3")])
 
 ask("Quantiles", "median-nan", "the median of 1, nan, 2, 3", {"x": "np.array([1, np.nan, 2, 3])", "t": "pa.table({'x': x})"},
     numpy=("np.median(x)", "nan"),
@@ -613,8 +613,8 @@ ask("Quantiles", "median-nan", "the median of 1, nan, 2, 3", {"x": "np.array([1,
     torch=("torch.median(torch.tensor(x))", "nan"),
     cupy=("cupy.median(cupy.array(x))", "nan"),
     jax=("jnp.median(jnp.array(x))", "nan"),
-    sortie=[("sortie.top_k(x, 2, largest=False)[-1]", "2"), ("sortie.top_k(x, 1, nans='first')", "nan")],
-    without={"2.5": "no interpolation"})
+    sortie=[("sortie.median(x)", "nan"), ("sortie.top_k(x, 2, largest=False)[-1]", "2")],
+    without={"2.5": "NaN counts as a number"})
 
 ask("Quantiles", "median-of-large-integers", "the median of the integer 2^62 + 1", {"x": "np.array([2**62 + 1])", "t": "pa.table({'x': x})"},
     numpy=("int(np.median(x)) - 2**62", "0"),
@@ -624,8 +624,7 @@ ask("Quantiles", "median-of-large-integers", "the median of the integer 2^62 + 1
     duckdb=("int(duck('SELECT median(x) FROM t', t)) - 2**62", "0"),
     datafusion=("int(fusion('SELECT median(x) FROM t', t)) - 2**62", "0"),
     torch=("int(torch.median(torch.tensor(x))) - 2**62", "1"),
-    sortie=[("int(sortie.top_k(x, 1)[0]) - 2**62", "1")],
-    without={"0": "rounds to a double"})
+    sortie=[("int(sortie.median(x)) - 2**62", "0"), ("int(sortie.quantile(x, 0.5, method='lower')) - 2**62", "1")])
 
 ask("Quantiles", "rank", "the ranks of 2, nan, 1, 2", {"x": "np.array([2, np.nan, 1, 2])", "t": "pa.table({'x': x})"},
     pandas=("pd.Series(x).rank()", "2.5 nan 1 2.5"),
@@ -633,7 +632,9 @@ ask("Quantiles", "rank", "the ranks of 2, nan, 1, 2", {"x": "np.array([2, np.nan
     pyarrow=("pc.rank(pa.array(x), tiebreaker='min')", "2 4 1 2"),
     duckdb=("duck('SELECT rank() OVER (ORDER BY x) AS r FROM t', t)", "1 2 2 4"),
     datafusion=("fusion('SELECT rank() OVER (ORDER BY x) AS r FROM t ORDER BY r', t)", "1 2 2 4"),
-    without={"2.5 nan 1 2.5": "no ranks in Python", "2.5 4 1 2.5": "no ranks in Python", "2 4 1 2": "no ranks in Python", "1 2 2 4": "no ranks in Python"})
+    sortie=[("sortie.rank(x, nan_policy='omit')", "2.5 nan 1 2.5")],
+    without={"2.5 4 1 2.5": "NaN has no rank", "2 4 1 2": "NaN is no rank or is in no order",
+             "1 2 2 4": "NaN has no rank"})
 
 # Search
 
@@ -645,7 +646,8 @@ ask("Search", "search-nan", "where nan goes in 1, 2, nan: from the left", {"x": 
     cupy=("cupy.searchsorted(cupy.array(x), cupy.array(np.nan))", "2"),
     jax=("jnp.searchsorted(jnp.array(x), jnp.nan)", "2"),
     std=("rust('let y = f64::NAN; print([1.0, 2.0, y].partition_point(|x| *x < y) as f64)')", "0"),
-    without={"2": "no search", "3": "no search", "0": "no search"})
+    sortie=[("sortie.searchsorted(x, np.nan)", "2"), ("sortie.searchsorted(x, np.nan, side='right')", "3")],
+    without={"0": "an order in which NaN is not last"})
 
 ask("Search", "search-between", "where 1.5 goes in the integers 1, 2, 3: from the left", {"x": "np.array([1, 2, 3])"},
     numpy=("np.searchsorted(x, 1.5)", "1"),
@@ -654,7 +656,8 @@ ask("Search", "search-between", "where 1.5 goes in the integers 1, 2, 3: from th
     torch=("torch.searchsorted(torch.tensor(x), 1.5)", "1"),
     cupy=("cupy.searchsorted(cupy.array(x), cupy.array(1.5))", "1"),
     jax=("jnp.searchsorted(jnp.array(x), 1.5)", "1"),
-    without={"1": "no search", "0": "no search"})
+    sortie=[("sortie.searchsorted(x, 1.5)", "1")],
+    without={"0": "rounds the query"})
 
 # Parquet files
 
