@@ -79,3 +79,23 @@ impl<'py> Indices<'py> {
         Ok(result)
     }
 }
+
+/// Which of the indices are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Top {
+    /// How many.
+    pub k: usize,
+    /// Whether in order, or in any.
+    pub sorted: bool,
+}
+
+/// How many of `n` elements are wanted.
+pub fn count(top: Option<Top>, n: usize) -> PyResult<usize> {
+    match top {
+        None => Ok(n),
+        Some(Top { k, .. }) if k <= n => Ok(k),
+        Some(Top { k, .. }) => {
+            Err(PyValueError::new_err(format!("k is {k}, but there are {n} elements; give at most {n}")))
+        }
+    }
+}

@@ -9,7 +9,7 @@ use sortie::Engine;
 use crate::array::{self, Array, axis_of};
 use crate::call::run;
 use crate::gpu::{self, GpuArray};
-use crate::indices::Indices;
+use crate::indices::{Indices, Top, count};
 use crate::input::{Input, flagged, picked};
 use crate::keys::Keys;
 use crate::kind;
@@ -245,15 +245,6 @@ pub fn argsort<'py>(
     tensor::returned(a, result)
 }
 
-/// Which of the indices are wanted.
-#[derive(Debug, Clone, Copy)]
-pub struct Top {
-    /// How many.
-    pub k: usize,
-    /// Whether in order, or in any.
-    pub sorted: bool,
-}
-
 /// The indices that sort keys along an axis: all, or the first.
 pub fn indices_of<'py>(
     py: Python<'py>,
@@ -285,17 +276,6 @@ pub fn indices_of<'py>(
         along::arg_top_k::<u64>(array, axis, options, fields, sorted, &result, 0)?;
     }
     Ok(result)
-}
-
-/// How many of `n` elements are wanted.
-pub fn count(top: Option<Top>, n: usize) -> PyResult<usize> {
-    match top {
-        None => Ok(n),
-        Some(Top { k, .. }) if k <= n => Ok(k),
-        Some(Top { k, .. }) => {
-            Err(PyValueError::new_err(format!("k is {k}, but there are {n} elements; give at most {n}")))
-        }
-    }
 }
 
 /// The indices that sort keys of one dimension.

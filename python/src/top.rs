@@ -6,11 +6,11 @@ use pyo3::prelude::*;
 
 use crate::array;
 use crate::call::run;
-use crate::indices::Indices;
+use crate::indices::{Indices, Top, count};
 use crate::input::{Input, flagged, picked};
 use crate::keys::Keys;
 use crate::options::{Count, Given, Options};
-use crate::sort::{Top, count, indices_of, no_fields, one_axis};
+use crate::sort::{indices_of, no_fields, one_axis};
 use crate::{arrow, gpu, tensor};
 
 /// Returns the first ``k`` elements of a descending sort: the largest.

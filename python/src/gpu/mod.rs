@@ -13,8 +13,8 @@ use sortie::dynamic::Dtype;
 use sortie::gpu::DeviceSegments;
 use sortie_device::View;
 
+use crate::indices::{Top, count};
 use crate::options::{Options, Ordering};
-use crate::sort::{Top, count};
 use enqueue::{First, Keys, With, enqueue, wait};
 pub use owner::GpuArray;
 use owner::{Memory, Owner};
