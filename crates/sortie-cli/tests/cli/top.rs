@@ -236,7 +236,7 @@ fn wrong_use_is_told() {
         ),
         (&["top", "-nr", "-n2"], "to compare numbers"),
         (&["top", "-n", "2", "-c"], "unexpected argument '-c'"),
-        (&["top", "-n", "2", "x.npy"], "--lines is for lines; it cannot be used with an array"),
+        (&["top", "-n", "2", "x.npy"], "--lines is for lines and tables; it cannot be used with an array"),
         (&["top", "-n", "2", "none"], "cannot read: none"),
         (
             &["sort", "--top", "2", "-c"],
