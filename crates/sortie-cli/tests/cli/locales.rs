@@ -114,6 +114,45 @@ fn compare(count: usize) {
     }
 }
 
+/// Lines that a locale does not order, in a locale and through runs on the disk. GNU uniq compares bytes.
+#[test]
+fn uniq_keeps_lines_that_only_a_locale_takes_for_equal() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["가", "각", "\u{378}", "a", "A", "a-b", "ab"];
+    for seed in 0..LOCALES.len() as u64 {
+        let random = &mut Rng::with_seed(seed);
+        let (source, encoding) = LOCALES[seed as usize];
+        let count = if seed == 4 { 60_000 } else { 40 };
+        let mut input: Vec<u8> =
+            (0..count).flat_map(|_| [random.choice(words).unwrap().as_bytes(), b"\n"].concat()).collect();
+        input.extend(b"\xff\n\xfe\n\xff\n");
+        std::fs::write(folder.path().join("in"), &input).unwrap();
+        let locale = format!("{source}.{encoding}");
+        for options in [&[][..], &["-c"], &["-d"], &["-u"], &["-c", "-S", "64K"]] {
+            let of_gnu: Vec<&str> = options.iter().copied().take(1).collect();
+            let pipe = format!("sort in | uniq {}", of_gnu.join(" "));
+            let [mut uniq, mut gnu] = [env!("CARGO_BIN_EXE_sortie"), "sh"].map(Command::new);
+            uniq.current_dir(folder.path()).args(["uniq", "in"]).args(options);
+            gnu.current_dir(folder.path()).args(["-c", &pipe]);
+            in_locale(&mut uniq, &locale);
+            in_locale(&mut gnu, &locale);
+            let (found, expected) = (run(&mut uniq, b"").stdout, run(&mut gnu, b"").stdout);
+            assert!(found == expected, "{locale} {options:?}");
+        }
+    }
+}
+
+/// The separator of cs_CZ.ISO-8859-2 is not ASCII, and GNU sort does not skip it.
+#[test]
+fn a_separator_that_is_not_ascii_ends_a_number() {
+    let folder = tempfile::tempdir().unwrap();
+    for option in ["-n", "-h"] {
+        same_in(folder.path(), &[option], b"1\xa0000\n2\n1,5\n", |command| {
+            in_locale(command, "cs_CZ.ISO-8859-2");
+        });
+    }
+}
+
 #[test]
 fn the_environment_names_the_locale() {
     let folder = tempfile::tempdir().unwrap();

@@ -47,9 +47,9 @@ impl Arguments for UniqOptions {
     const ABOUT: &'static str = "Print the distinct lines of unsorted text in order, and count them";
     const USAGE: &'static str = "sortie uniq [OPTION]... [FILE]...";
     const AFTER_HELP: &'static str = "\
-Without keys, prints the bytes that `sort | uniq` prints in the C locale, with the same -c, -d and -u. Only the distinct lines are \
-sorted, and memory is that of the distinct lines of each thread. If they do not fit in memory, the rest is sorted through temporary \
-files.
+Without keys, prints the bytes that `sort | uniq` prints, with the same -c, -d and -u. Lines are equal if all their bytes are. In the \
+C locale, only the distinct lines are sorted, and memory is that of the distinct lines of each thread. If they do not fit in memory, \
+the rest is sorted through temporary files. In other locales, all lines are sorted.
 
 With keys or other ordering options, such as -k2,2 or -f, lines with equal keys count as one, as in sort -u, and the first of \
 the input is printed. All lines are sorted then.

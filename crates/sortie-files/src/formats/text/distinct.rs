@@ -44,7 +44,8 @@ pub struct Distinct {
 }
 
 impl LineSort<'_> {
-    /// Writes the first of all lines with equal keys into `sink`, in the order of the keys. The sort must be stable and pass whole lines
+    /// Writes the first of all lines with equal keys into `sink`, in the order of the keys. Without keys, lines are equal if their bytes
+    /// are; if a locale does not order some that differ, those stay in the order of the input, and may occur again. The sort must be stable and pass whole lines
     /// to its sink. `size` is the number of bytes of the inputs, if it is known.
     ///
     /// If whole lines are compared, the tables take as much memory as the budget, besides it.
@@ -183,7 +184,8 @@ impl AsRef<[u8]> for Counted<'_> {
     }
 }
 
-/// Counts consecutive lines with equal keys, and writes the first of each.
+/// Counts consecutive lines with equal keys, and writes the first of each. Without keys, these are equal lines: as in GNU uniq, their
+/// bytes decide that in every locale.
 struct Counter<'a, 's> {
     how: Distinct,
     job: &'a LineSort<'a>,
@@ -234,10 +236,10 @@ impl<'a, 's> Counter<'a, 's> {
             self.count += count;
             return Ok(());
         }
-        let code = self.job.order.code(line);
-        if self.count > 0
-            && self.job.order.compare_coded_keys((&self.line, self.code), (line, code)) == Ordering::Equal
-        {
+        let order = &self.job.order;
+        let code = order.code(line);
+        let equal = || order.compare_coded_keys((&self.line, self.code), (line, code)) == Ordering::Equal;
+        if self.count > 0 && !order.is_of_lines() && equal() {
             self.count += count;
             return Ok(());
         }

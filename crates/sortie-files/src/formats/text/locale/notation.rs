@@ -21,12 +21,12 @@ impl Default for Notation {
 }
 
 impl Notation {
-    /// Signs of several bytes are no signs for `-n` and `-h`, as in GNU sort.
+    /// Signs of several bytes are no signs for `-n` and `-h`, nor is a separator that is not ASCII, as in GNU sort.
     pub fn new(point: &[u8], thousands: &[u8]) -> Notation {
         let single = |sign: &[u8]| if let [byte] = sign { Some(*byte) } else { None };
         Notation {
             point: single(point).unwrap_or(b'.'),
-            thousands: single(thousands),
+            thousands: single(thousands).filter(u8::is_ascii),
             float_point: if point.is_empty() { b".".as_slice() } else { point }.into(),
         }
     }

@@ -99,6 +99,11 @@ impl LineOrder {
         }
     }
 
+    /// Whether whole lines are compared, by their bytes or by the rules of a locale. By these, lines that differ may be equal.
+    pub fn is_of_lines(&self) -> bool {
+        self.asked == 0
+    }
+
     /// Whether there is one key, and it is a number of `-n`.
     pub fn is_number(&self) -> bool {
         matches!(&self.keys[..], [key] if key.is_number())
