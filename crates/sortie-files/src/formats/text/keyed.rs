@@ -66,33 +66,20 @@ pub fn keyed<'a>(lines: &[&'a [u8]], blocks: &'a [Block]) -> Result<Vec<Keyed<'a
 /// Orders lines with equal keys by their bytes. `items` must be sorted by key.
 pub fn order_equal(items: &mut [Keyed<'_>], descending: bool, sorter: &Sorter) -> Result<(), Error> {
     let by_line = |a: &Keyed<'_>, b: &Keyed<'_>| directed(a.bytes.cmp(b.bytes), descending);
-    if items.len() < LINES_A_BLOCK {
-        items.chunk_by_mut(|a, b| a.key == b.key).for_each(|equal| equal.sort_unstable_by(by_line));
-        return Ok(());
-    }
-    // Finds the items equal to the middle item, and recurses into both sides.
-    let key = items[items.len() / 2].key;
-    let start = items.partition_point(|item| item.key < key);
-    let end = items.partition_point(|item| item.key <= key);
-    let (rest, after) = items.split_at_mut(end);
-    let (before, equal) = rest.split_at_mut(start);
-    let (sides, middle) = rayon::join(
-        || {
-            let (before, after) = rayon::join(
-                || order_equal(before, descending, sorter),
-                || order_equal(after, descending, sorter),
-            );
-            before.and(after)
-        },
-        || order_by_line(equal, by_line, sorter),
-    );
-    sides.and(middle)
+    for_equal(items, &|equal| order_by_line(equal, by_line, sorter))
 }
 
 /// Orders lines with equal keys whose encodings are cut off. If the order is unique, keeps only the first of those that are equal, and
 /// replaces the key of each by its bytes. `items` must be sorted by key.
 pub fn order_cut(items: &mut Vec<Keyed<'_>>, order: &LineOrder, sorter: &Sorter) -> Result<(), Error> {
-    order_ties(items, order, sorter)?;
+    let compare = |a: &Keyed<'_>, b: &Keyed<'_>| order.compare_cut(a.bytes, b.bytes);
+    for_equal(items, &|equal| {
+        if equal.len() < LINES_A_BLOCK {
+            equal.sort_by(compare);
+            return Ok(());
+        }
+        Ok(sorter.sort_by(equal, compare).map(|_| ())?)
+    })?;
     if order.unique() {
         items.dedup_by(|next, first| {
             next.key == first.key && order.compare_cut(first.bytes, next.bytes).is_eq()
@@ -102,13 +89,16 @@ pub fn order_cut(items: &mut Vec<Keyed<'_>>, order: &LineOrder, sorter: &Sorter)
     Ok(())
 }
 
-fn order_ties(items: &mut [Keyed<'_>], order: &LineOrder, sorter: &Sorter) -> Result<(), Error> {
-    let compare = |a: &Keyed<'_>, b: &Keyed<'_>| order.compare_cut(a.bytes, b.bytes);
+/// Passes all items with equal keys to `arrange`, those of several keys at the same time. `items` must be sorted by key.
+fn for_equal(
+    items: &mut [Keyed<'_>],
+    arrange: &(impl Fn(&mut [Keyed<'_>]) -> Result<(), Error> + Sync),
+) -> Result<(), Error> {
     if items.len() < LINES_A_BLOCK {
-        let equal = items.chunk_by_mut(|a, b| a.key == b.key).filter(|equal| equal.len() > 1);
-        equal.for_each(|equal| equal.sort_by(compare));
-        return Ok(());
+        let mut equal = items.chunk_by_mut(|a, b| a.key == b.key).filter(|equal| equal.len() > 1);
+        return equal.try_for_each(arrange);
     }
+    // Finds the items equal to the middle item, and recurses into both sides.
     let key = items[items.len() / 2].key;
     let start = items.partition_point(|item| item.key < key);
     let end = items.partition_point(|item| item.key <= key);
@@ -116,19 +106,12 @@ fn order_ties(items: &mut [Keyed<'_>], order: &LineOrder, sorter: &Sorter) -> Re
     let (before, equal) = rest.split_at_mut(start);
     let (sides, middle) = rayon::join(
         || {
-            let (before, after) =
-                rayon::join(|| order_ties(before, order, sorter), || order_ties(after, order, sorter));
+            let (before, after) = rayon::join(|| for_equal(before, arrange), || for_equal(after, arrange));
             before.and(after)
         },
-        || {
-            if equal.len() < LINES_A_BLOCK {
-                equal.sort_by(compare);
-                return Ok(());
-            }
-            sorter.sort_by(equal, compare).map(|_| ())
-        },
+        || arrange(equal),
     );
-    sides.and(middle.map_err(Error::from))
+    sides.and(middle)
 }
 
 /// Orders items whose keys are all equal.
