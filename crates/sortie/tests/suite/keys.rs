@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use crate::patterns::{PATTERNS, numbers};
 use crate::subject::{ALGORITHMS, PARALLEL, SEQUENTIAL, Subject};
 use crate::values::{Value, for_each_key, indices, keys};
-use crate::{edge_sizes, small_sizes};
+use crate::{edge_sizes, in_turn, small_sizes};
 
 /// Sorts the keys in the middle of a slice, so that reads or writes past their ends are noticed.
 pub fn check<K: Value>(subject: &Subject, keys: Vec<K>, what: &str) {
@@ -32,14 +32,7 @@ pub fn check<K: Value>(subject: &Subject, keys: Vec<K>, what: &str) {
 
 /// Every pattern at these sizes, with the subjects in turn.
 fn patterns<K: Value>(subjects: &[Subject], sizes: impl Iterator<Item = usize> + Clone) {
-    let mut turn = subjects.iter().cycle();
-    for pattern in PATTERNS {
-        for n in sizes.clone() {
-            check::<K>(turn.next().unwrap(), keys(&numbers(pattern, n, K::BITS)), pattern.0);
-        }
-        // Another start for each pattern, so that each subject gets each size.
-        turn.next();
-    }
+    in_turn(check::<K>, subjects, sizes);
 }
 
 fn sizes_to(exponent: u32) -> impl Iterator<Item = usize> + Clone {

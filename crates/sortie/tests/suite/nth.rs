@@ -2,6 +2,7 @@
 
 use sortie::{Error, Nans, Order, QuantileMethod, Sorter};
 
+use crate::in_turn;
 use crate::patterns::{PATTERNS, numbers};
 use crate::subject::{PARALLEL, SEQUENTIAL, Subject};
 use crate::values::{Value, for_each_key, indices, keys};
@@ -37,13 +38,7 @@ fn check<K: Value>(subject: &Subject, keys: &[K], what: &str) {
 
 /// Every pattern at these sizes, with the subjects in turn.
 fn patterns<K: Value>(subjects: &[Subject], sizes: &[usize]) {
-    let mut turn = subjects.iter().cycle();
-    for pattern in PATTERNS {
-        for &n in sizes {
-            check(turn.next().unwrap(), &keys::<K>(&numbers(pattern, n, K::BITS)), pattern.0);
-        }
-        turn.next();
-    }
+    in_turn(|subject, keys: Vec<K>, what| check(subject, &keys, what), subjects, sizes.iter().copied());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use crate::patterns::{PATTERNS, numbers};
 use crate::subject::{ALGORITHMS, PARALLEL, SEQUENTIAL, Subject, UNSTABLE};
 use crate::values::{Value, for_each_key, indices, indices_by, keys};
-use crate::{edge_sizes, small_sizes};
+use crate::{edge_sizes, in_turn, small_sizes};
 
 /// A payload made from its original index.
 trait Payload: Send + Sync + Clone + PartialEq + Debug {
@@ -71,21 +71,6 @@ fn check_unstable<K: Value>(subject: &Subject, keys: Vec<K>, what: &str) {
     in_order(&sorted, &indices);
 }
 
-/// Every pattern at these sizes, with the subjects in turn.
-fn patterns<K: Value>(
-    check: impl Fn(&Subject, Vec<K>, &str),
-    subjects: &[Subject],
-    sizes: impl Iterator<Item = usize> + Clone,
-) {
-    let mut turn = subjects.iter().cycle();
-    for pattern in PATTERNS {
-        for n in sizes.clone() {
-            check(turn.next().unwrap(), keys(&numbers(pattern, n, K::BITS)), pattern.0);
-        }
-        turn.next();
-    }
-}
-
 fn sizes_to(exponent: u32) -> impl Iterator<Item = usize> + Clone {
     let sizes: Vec<usize> = small_sizes().step_by(3).chain(edge_sizes(7..=exponent)).collect();
     sizes.into_iter()
@@ -97,7 +82,7 @@ const LARGE: [usize; 3] = [262_143, 262_144, 400_003];
 #[test]
 fn pairs_of_every_kind_of_key() {
     fn run<K: Value>() {
-        patterns::<K>(check::<K, u64>, &SEQUENTIAL, sizes_to(11));
+        in_turn::<K>(check::<K, u64>, &SEQUENTIAL, sizes_to(11));
     }
     for_each_key!(few run());
 }
@@ -105,7 +90,7 @@ fn pairs_of_every_kind_of_key() {
 #[test]
 fn pairs_of_every_payload() {
     fn run<V: Payload>() {
-        patterns::<f32>(check::<f32, V>, &SEQUENTIAL, sizes_to(11));
+        in_turn::<f32>(check::<f32, V>, &SEQUENTIAL, sizes_to(11));
         for (pattern, subject) in PATTERNS.iter().zip(PARALLEL.iter().cycle()).step_by(4) {
             check::<u32, V>(subject, keys(&numbers(pattern, 265_000, 32)), pattern.0);
         }
@@ -123,9 +108,9 @@ fn pairs_of_every_payload() {
 
 #[test]
 fn large_pairs() {
-    patterns::<u64>(check::<u64, u64>, &PARALLEL, LARGE.into_iter());
-    patterns::<u32>(check::<u32, u32>, &PARALLEL, LARGE.into_iter());
-    patterns::<i16>(check::<i16, u32>, &PARALLEL, [400_003].into_iter());
+    in_turn::<u64>(check::<u64, u64>, &PARALLEL, LARGE.into_iter());
+    in_turn::<u32>(check::<u32, u32>, &PARALLEL, LARGE.into_iter());
+    in_turn::<i16>(check::<i16, u32>, &PARALLEL, [400_003].into_iter());
 }
 
 #[test]
@@ -140,7 +125,7 @@ fn a_million_pairs() {
 #[test]
 fn argsort_of_every_kind_of_key() {
     fn run<K: Value>() {
-        patterns::<K>(check_argsort, &SEQUENTIAL, sizes_to(10));
+        in_turn::<K>(check_argsort, &SEQUENTIAL, sizes_to(10));
     }
     for_each_key!(few run());
 }
@@ -158,16 +143,16 @@ fn indices_of_every_width() {
 
 #[test]
 fn large_argsort() {
-    patterns::<u64>(check_argsort, &PARALLEL, [262_144, 300_001].into_iter());
-    patterns::<f32>(check_argsort, &PARALLEL, [262_145].into_iter());
+    in_turn::<u64>(check_argsort, &PARALLEL, [262_144, 300_001].into_iter());
+    in_turn::<f32>(check_argsort, &PARALLEL, [262_145].into_iter());
 }
 
 #[test]
 fn unstable_pairs_and_argsort() {
-    patterns::<u64>(check_unstable, &UNSTABLE, sizes_to(11));
-    patterns::<f32>(check_unstable, &UNSTABLE, sizes_to(11));
-    patterns::<u8>(check_unstable, &UNSTABLE, [300, 3000, 265_000].into_iter());
-    patterns::<u32>(check_unstable, &UNSTABLE, [300_001].into_iter());
+    in_turn::<u64>(check_unstable, &UNSTABLE, sizes_to(11));
+    in_turn::<f32>(check_unstable, &UNSTABLE, sizes_to(11));
+    in_turn::<u8>(check_unstable, &UNSTABLE, [300, 3000, 265_000].into_iter());
+    in_turn::<u32>(check_unstable, &UNSTABLE, [300_001].into_iter());
 }
 
 /// Stable algorithms stay so when they are named.

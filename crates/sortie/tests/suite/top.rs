@@ -2,10 +2,10 @@
 
 use sortie::{Error, Order, Sorter};
 
-use crate::edge_sizes;
 use crate::patterns::{PATTERNS, numbers};
 use crate::subject::{PARALLEL, SEQUENTIAL, Subject};
 use crate::values::{Value, for_each_key, indices, keys};
+use crate::{edge_sizes, in_turn};
 
 /// Selects the first `k` for several `k`.
 fn check<K: Value>(subject: &Subject, keys: &[K], what: &str) {
@@ -31,13 +31,7 @@ fn check<K: Value>(subject: &Subject, keys: &[K], what: &str) {
 
 /// Every pattern at these sizes, with the subjects in turn.
 fn patterns<K: Value>(subjects: &[Subject], sizes: &[usize]) {
-    let mut turn = subjects.iter().cycle();
-    for pattern in PATTERNS {
-        for &n in sizes {
-            check(turn.next().unwrap(), &keys::<K>(&numbers(pattern, n, K::BITS)), pattern.0);
-        }
-        turn.next();
-    }
+    in_turn(|subject, keys: Vec<K>, what| check(subject, &keys, what), subjects, sizes.iter().copied());
 }
 
 #[test]
