@@ -125,7 +125,7 @@ SIMT_KERNEL(THREADS, RESIDENT) select_row(Rows rows, Top top, Codes codes) {
     Code first = Code(~Code(0));
     SIMT_UNROLL
     for (u32 r = 0; r < LOADED; ++r) {
-        // What is beyond the row has the last code.
+        // Keys beyond the row get the last code.
         row[r] = index_of(r) < length ? Code(codes.of(keys[r])) : Code(~Code(0));
         first = lesser(first, row[r]);
     }

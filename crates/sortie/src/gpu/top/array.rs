@@ -157,7 +157,7 @@ impl<B: Bits> Job<'_, '_, B> {
     }
 }
 
-/// What is sampled differs from call to call, so that no input can be built against it.
+/// The seed of a sample. It differs from call to call, so that no input can be built against it.
 fn seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }
