@@ -188,6 +188,7 @@ pub fn check_layout<L: Layout + ?Sized>(
 /// A layout as a format.
 struct LayoutSort<'a, L: ?Sized> {
     layout: &'a L,
+    /// Bytes of memory for the items and their sort.
     budget: u64,
     descending: bool,
     gather: Gather,
@@ -203,8 +204,9 @@ struct LayoutSort<'a, L: ?Sized> {
 impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
     fn new(layout: &'a L, budget: u64, choices: &Choices, size: Option<u64>, ledger: &'a Ledger) -> Self {
         let is_filtered = is_filtered(layout, choices);
+        let window = window(budget, size);
         let gather = Gather {
-            window: window(budget, size),
+            window,
             terminator: None,
             unique: choices.unique && !is_filtered,
             whole: is_filtered,
@@ -213,7 +215,8 @@ impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
         let top = choices.top.filter(|_| !is_filtered).map(|top| usize::try_from(top).unwrap_or(usize::MAX));
         LayoutSort {
             layout,
-            budget,
+            // A window is written while the next one is filled.
+            budget: budget.saturating_sub(2 * window as u64).max(budget / 2),
             descending: choices.descending,
             gather,
             top,

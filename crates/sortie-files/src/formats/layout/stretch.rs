@@ -6,8 +6,10 @@ use super::Layout;
 use crate::memory::filled;
 use crate::{Error, Keyed};
 
-/// The memory for each item besides its text and its key: both ends, two references, and two words of a sort of strings.
-const ITEM: u64 = (2 * size_of::<usize>() + 2 * size_of::<Keyed<'_>>() + 16) as u64;
+/// The memory for the ends of an item and of its key.
+const ENDS: u64 = 2 * size_of::<usize>() as u64;
+/// The memory for an item while it is sorted or written: two references, and two words of a sort of strings.
+const SORTED: u64 = 2 * size_of::<Keyed<'_>>() as u64 + 16;
 /// One thread finds the keys of this many items.
 const ITEMS_A_BLOCK: usize = 512;
 
@@ -86,8 +88,9 @@ impl Stretch {
 
     /// The memory that the stretch and its sort take if each of `runners` runners holds such a stretch.
     pub fn cost(&self, runners: u64) -> u64 {
-        let held = (self.text.len() + self.keys.len()) as u64;
-        runners * held + runners.min(2) * self.ends.len() as u64 * ITEM
+        let items = self.ends.len() as u64;
+        let held = (self.text.len() + self.keys.len()) as u64 + items * ENDS;
+        runners * held + runners.min(2) * items * SORTED
     }
 
     pub fn items(&self) -> Result<Vec<Keyed<'_>>, Error> {
