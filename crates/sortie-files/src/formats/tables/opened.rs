@@ -8,7 +8,9 @@ use super::json::{self, Path};
 use super::key::{Column, ColumnKey, ColumnType};
 use super::records::{Dialect, guess_separator, value, without_end};
 use super::value::{AFTER_ALL, Direction, Found, encode, sniff};
+use super::written::{RECORD, Written};
 use super::{Form, Table};
+use crate::formats::Layout;
 use crate::quote;
 
 /// The keys of a record that are found without an allocation.
@@ -31,6 +33,8 @@ pub struct Opened {
     pub keys: Vec<Key>,
     /// How many of the keys say whether records are equal.
     pub grouping: usize,
+    /// How records are written, if not as they are read.
+    pub written: Option<Written>,
     /// The records with too few or too many fields.
     pub ragged: AtomicU64,
 }
@@ -138,6 +142,7 @@ impl Opened {
             columns,
             keys: Vec::new(),
             grouping: 0,
+            written: None,
             ragged: AtomicU64::new(0),
         };
         let keys: Vec<_> = match &table.keys[..] {
@@ -149,7 +154,44 @@ impl Opened {
             opened.keys.push(key);
         }
         opened.grouping = opened.grouping(&table.unique)?;
+        if table.rewrites() {
+            opened.written = Some(opened.written(table)?);
+        }
         Ok(opened)
+    }
+
+    /// How records are written, if not as they are read.
+    fn written(&self, table: &Table) -> Result<Written, String> {
+        let columns = match &table.columns[..] {
+            [] => None,
+            _ if self.form == Form::JsonLines => {
+                return Err("JSON lines have no columns to choose; only the columns of delimited tables can be written".into());
+            }
+            columns => Some(columns.iter().map(|column| self.index(column)).collect::<Result<_, _>>()?),
+        };
+        let separator = match (self.form, table.output_separator) {
+            (Form::JsonLines, Some(_)) => return Err("JSON lines have no separator".into()),
+            (Form::JsonLines, None) => b',',
+            (Form::Delimited(separator), other) => other.unwrap_or(separator),
+        };
+        if let Some(name) = &table.count
+            && (self.header.iter().flatten().any(|other| other == name)
+                || self.form == Form::JsonLines && name == RECORD)
+        {
+            return Err(format!(
+                "there is a column '{}' already; give another name for the count",
+                quote::harmless(name)
+            ));
+        }
+        Ok(Written { form: self.form, dialect: self.dialect, columns, separator, count: table.count.clone() })
+    }
+
+    /// The index of a column of a delimited table.
+    fn index(&self, column: &Column) -> Result<usize, String> {
+        match self.place(column)?.1 {
+            Place::Column(index) => Ok(index),
+            Place::Path(_) => unreachable!("only JSON lines have paths"),
+        }
     }
 
     fn key(&self, key: &ColumnKey, records: Sample<'_>) -> Result<Key, String> {
