@@ -2,9 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use serde_json::value::RawValue;
-
-use super::json::{self, Path};
+use super::json::{self, Path, Paths};
 use super::key::{Column, ColumnKey, ColumnType};
 use super::records::{Dialect, guess_separator, value, without_end};
 use super::value::{AFTER_ALL, Direction, Found, encode, sniff};
@@ -31,6 +29,8 @@ pub struct Opened {
     /// The number of columns. 0 for JSON lines.
     pub columns: usize,
     pub keys: Vec<Key>,
+    /// The paths of the keys. Only for JSON lines.
+    paths: Paths,
     /// How many of the keys say whether records are equal.
     pub grouping: usize,
     /// How records are written, if not as they are read.
@@ -141,6 +141,7 @@ impl Opened {
             header: head.names,
             columns,
             keys: Vec::new(),
+            paths: Paths::default(),
             grouping: 0,
             written: None,
             ragged: AtomicU64::new(0),
@@ -153,6 +154,7 @@ impl Opened {
             let key = opened.key(key, records())?;
             opened.keys.push(key);
         }
+        opened.paths = Paths::of(opened.keys.iter().filter_map(Key::path));
         opened.grouping = opened.grouping(&table.unique)?;
         if table.rewrites() {
             opened.written = Some(opened.written(table)?);
@@ -373,22 +375,27 @@ impl Opened {
         out: &mut Vec<u8>,
         tell: impl Fn(Wrong<'_>) -> Result<(), String>,
     ) -> Result<(), String> {
-        let keys = &self.keys[..count];
-        let mut values = vec![None; count];
+        let (mut few, mut many) = ([None; FEW], Vec::new());
+        let values = if self.keys.len() <= FEW {
+            &mut few[..self.keys.len()]
+        } else {
+            many.resize(self.keys.len(), None);
+            &mut many[..]
+        };
         if !record.trim_ascii().is_empty() {
-            json::find(record, keys.iter().filter_map(Key::path), &mut values)?;
+            json::find(record, &self.paths, values)?;
         }
-        for (key, document) in keys.iter().zip(values) {
+        for (key, &mut value) in self.keys[..count].iter().zip(values) {
             let Some(kind) = key.kind else {
                 let mut encoded = Ok(());
                 key.direction.encode(out, |out| {
-                    encoded = document.map_or(Ok(()), |document| json::encode(document, out));
+                    encoded = value.map_or(Ok(()), |value| json::encode(value, out));
                 });
                 encoded?;
                 continue;
             };
-            let string = document.and_then(json::string);
-            let text = match (&string, document.map(RawValue::get)) {
+            let string = value.and_then(json::string);
+            let text = match (&string, value) {
                 (Some(string), _) => string.as_bytes(),
                 (None, None | Some("null")) => b"",
                 (None, Some(text)) => text.as_bytes(),
