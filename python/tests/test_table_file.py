@@ -20,7 +20,8 @@ def records(rng, count, separator=",", end="\n"):
     made = []
     for i in range(count):
         name = "".join(rng.choice([separator, '"', "\n", "a", "b", "é"]) for _ in range(rng.randint(0, 4)))
-        number = rng.choice(["", str(rng.randint(-40, 40)), f"0{rng.randint(0, 20)}.50", str(2**127 - rng.randint(0, 2))])
+        integers = [str(rng.randint(-40, 40)), str(2**127 - rng.randint(0, 2))]
+        number = rng.choice(["", f"0{rng.randint(0, 20)}.50", *integers])
         quoted = '"' + name.replace('"', '""') + '"'
         needs = any(c in name for c in (separator, '"', "\n"))
         text = separator.join([quoted if needs or rng.random() < 0.3 else name, number, str(i)]) + end
@@ -219,7 +220,8 @@ def test_what_is_wrong_is_refused_in_the_words_of_the_program(tmp_path):
     ]:
         with pytest.raises(error, match=says):
             sortie.sort_file(path, out, **options)
-    with pytest.raises(ValueError, match="other.csv: its columns are not those of the first input: 'a', 'c', not 'a', 'b'"):
+    says = "other.csv: its columns are not those of the first input: 'a', 'c', not 'a', 'b'"
+    with pytest.raises(ValueError, match=says):
         sortie.sort_file([path, tmp_path / "other.csv"], out, by="a")
 
     def fail(done, work):
