@@ -373,6 +373,7 @@ fn options_that_tables_do_not_have_are_refused() {
         ("--columns a", "--columns is for tables; give --by, --csv, --tsv, --delimiter or --jsonl too"),
         ("--by a -u --count=b", "in: there is a column 'b' already; give another name for the count"),
         ("--by a -u -o new --duplicates new", "the result and the duplicates cannot be the same file, new"),
+        ("--by a -u -o ./new --duplicates new", "the result and the duplicates cannot be the same file, new"),
         ("--by a --columns x,a", "in: there is no column 'x'; the header has 'a', 'b'"),
         (
             "--delimiter ab",

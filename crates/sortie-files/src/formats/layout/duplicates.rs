@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::compression::Compression;
+use crate::publish::are_same;
 use crate::{Error, Output, Task, quote};
 
 /// A file that is replaced once it is complete.
@@ -19,7 +20,7 @@ impl Duplicates {
         task: &Task<'_>,
     ) -> Result<Option<Duplicates>, Error> {
         let Some(path) = path else { return Ok(None) };
-        if output == Some(path) {
+        if output.is_some_and(|output| are_same(output, path)) {
             return Err(Error::invalid(format!(
                 "the result and the duplicates cannot be the same file, {}",
                 quote::name(path)
