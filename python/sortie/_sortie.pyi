@@ -15,6 +15,7 @@ __all__ = [
     "arg_top_k",
     "argsort",
     "argsort_segments",
+    "check_file",
     "devices",
     "explain",
     "is_sorted",
@@ -35,6 +36,8 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 _Nans = Literal["last", "first"]
 _Order = Literal["numpy", "total", "arrow"]
 _Table = TypeVar("_Table")
+_Path = str | bytes | PathLike[str] | PathLike[bytes]
+_Format = Literal["lines", "fasta", "fastq", "prefixed", "csv", "tsv", "jsonl"]
 
 @final
 class Report:
@@ -365,15 +368,26 @@ def is_sorted(
     memory_limit: int | None = None,
 ) -> bool: ...
 def sort_file(
-    path: str | bytes | PathLike[str] | PathLike[bytes],
-    out: str | bytes | PathLike[str] | PathLike[bytes],
+    path: _Path | list[_Path] | tuple[_Path, ...],
+    out: _Path,
     *,
-    format: Literal["lines", "fasta", "fastq"] | None = None,
+    format: _Format | None = None,
     keys: str | Sequence[str] | None = None,
     separator: str | None = None,
-    unique: bool = False,
+    unique: bool | str | Sequence[str] | None = None,
     stable: bool = False,
-    by: Literal["sequence", "name", "length"] | None = None,
+    by: str | Sequence[str] | None = None,
+    delimiter: str | None = None,
+    header: int | None = None,
+    comment: str | None = None,
+    strict: bool = False,
+    keep: Literal["first", "last", "none"] | None = None,
+    count: bool | str | None = None,
+    duplicates: _Path | None = None,
+    columns: str | Sequence[str] | None = None,
+    output_delimiter: str | None = None,
+    top: int | None = None,
+    merge: bool = False,
     dtype: DTypeLike | None = None,
     descending: bool = False,
     nans: _Nans = "last",
@@ -383,6 +397,23 @@ def sort_file(
     engine: str = "auto",
     progress: Callable[[int, int], object] | Callable[[int, int | None], object] | None = None,
 ) -> None: ...
+def check_file(
+    path: _Path,
+    *,
+    format: _Format | None = None,
+    keys: str | Sequence[str] | None = None,
+    separator: str | None = None,
+    unique: bool | str | Sequence[str] | None = None,
+    stable: bool = False,
+    by: str | Sequence[str] | None = None,
+    delimiter: str | None = None,
+    header: int | None = None,
+    comment: str | None = None,
+    strict: bool = False,
+    descending: bool = False,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+) -> int | None: ...
 def devices() -> list[dict[str, Any]]: ...
 def explain(
     a: Any,

@@ -1,16 +1,17 @@
 //! `sort_file`: files of any size, by the crate `sortie-files`. Arrays are sorted here.
 
 use std::cmp::Ordering;
+use std::ffi::CString;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
 use pyo3::{Borrowed, intern};
 use sortie::{Engine, Report};
-use sortie_files::formats::sequences::{Format, SequenceOrder};
 use sortie_files::{Error, Items, Ledger, Output, Sink, Task, Temporary, limits, sort_items};
 
 use crate::call::{Threads, run_here, run_with_pool};
@@ -18,7 +19,7 @@ use crate::errors::Failure;
 use crate::kind::{self, Kind, Leaf};
 use crate::numbers::Numbers;
 use crate::options::{Count, Given};
-use crate::text_file::{self, Content, Job};
+use crate::text_file::{Asked, By, Counted, Job, Keys, Unique, check, refuse};
 use crate::watch::watched;
 
 /// The most memory that a sort uses, so that it stops within about a second.
@@ -40,41 +41,71 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 ///
 /// path
 ///     A ``.npy`` file with an array of one dimension, which is recognised by its content, raw numbers of the type ``dtype``, or
-///     text of the ``format``. Text that is compressed with gzip, BGZF, zstd, xz, bzip2 or lz4 is recognised by its content. Other
-///     files are refused.
+///     text or records of the ``format``. Text that is compressed with gzip, BGZF, zstd, xz, bzip2 or lz4 is recognised by its
+///     content. Other files are refused. Except for numbers, a list of paths is sorted as one.
 /// out
-///     The file for the result, of the same kind. It is replaced when the result is complete, and may be ``path``. A symbolic
+///     The file for the result, of the same kind. It is replaced when the result is complete, and may be one of the inputs. A symbolic
 ///     link stays, and the file that it leads to is replaced, with the same owner, permissions and other attributes. Temporary
 ///     files are in its folder, without names where the file system allows that. Text is compressed if the name says so, as in
 ///     ``out.zst``.
 /// format
 ///     ``"lines"`` for lines of text, which are sorted as GNU sort sorts them in the C locale; ``"fasta"`` or ``"fastq"`` for whole
-///     records, which keep every byte.
+///     records, which keep every byte; ``"prefixed"`` for binary records, each after its number of bytes as a little-endian integer
+///     of 4 bytes; ``"csv"``, ``"tsv"`` or ``"jsonl"`` for tables, whose records keep every byte.
 /// keys
 ///     A key of lines, or a list of them, the most significant first: ``F[.C][OPTS][,F[.C][OPTS]]``, as ``-k`` of ``sort`` has
 ///     them. ``"2,2n"`` is the second field as a number. By default, whole lines are compared. Implies ``format="lines"``.
 /// separator
 ///     The character between fields of lines. By default, fields are separated by blanks. Implies ``format="lines"``.
 /// unique
-///     Keep only the first of several lines or records with equal keys.
+///     Keep only the first of several lines or records with equal keys. For a table, it may be the names of the columns to compare, if
+///     not all those of ``by``.
 /// stable
 ///     Keep the order of lines with equal keys. By default, all their bytes are compared. Records always keep their order.
 /// by
-///     The key of records: ``"sequence"`` (the default), ``"name"`` or ``"length"``.
+///     A key of a table, or a list of them, the most significant first: ``NAME[:TYPE][:desc][:nulls-first]``. NAME is a name in the
+///     header, a number from 1, or a path such as ``.a.b[0]`` in JSON lines; TYPE is ``text``, ``number``, ``date`` or ``version``. By
+///     default, all columns are compared as text. Without a ``format``, the file is a table, and its name or its first record says
+///     which. The key of FASTA and FASTQ is ``"sequence"`` (the default), ``"name"`` or ``"length"``.
+/// delimiter
+///     The character between fields of a table, if it is neither a comma nor a tab. Implies a table.
+/// header
+///     The number of records at the start of each table that are not sorted: 1 by default, 0 if columns have no names. Several tables
+///     must have the same header, which is written once.
+/// comment
+///     Lines of a table that begin with this character are comments: those before the first record stay in front, others come last.
+/// strict
+///     Refuse a table with a value that does not have its column's type, or a record with too few or too many fields. By default such
+///     a value is null, and a ``UserWarning`` says how many there are.
+/// keep
+///     With ``unique``, which of several records of a table with equal keys is kept: ``"first"`` (the default), ``"last"`` or ``"none"``.
+/// count
+///     With ``unique``, write how many records of a table have the keys of each, in a first column ``count``, or of this name.
+/// duplicates
+///     With ``unique``, a file for the records of a table that are left out as equal, after the same header.
+/// columns
+///     The columns of a table to write, in this order: names or numbers as in ``by``. By default, all of them.
+/// output_delimiter
+///     The character to write between the fields of a table, if another than was read.
+/// top
+///     The number of lines, or of records of a table, to write, if not all. The others are not sorted.
+/// merge
+///     Merge lines or tables that are each sorted, instead of sorting them.
 /// dtype
 ///     The type of raw numbers: any type of number, ``datetime64`` and ``timedelta64``, in either byte order.
 /// memory_limit
 ///     The most memory in bytes, at least 4 MiB. By default, half of what is available, and at most 512 MiB. A record of FASTA or FASTQ
 ///     may need a limit of 7 times its size, or 14 times in FASTA by sequence.
 /// progress
-///     Called with the bytes that were read and written, and those that there are to read and write: ``None`` if the input is
+///     Called with the bytes that were read and written, and those that there are to read and write: ``None`` if an input is
 ///     compressed.
 ///
 /// Takes the other arguments of :func:`sort`; ``nans``, ``order`` and ``engine`` are for numbers. With ``descending``, keys with
 /// letters of their own keep their direction, as with ``sort -r``. Control-C stops the sort within about a second, or within a few
 /// seconds if ``memory_limit`` is large, and leaves ``out`` as it was.
 ///
-/// Raises as :func:`sort`, and ``OSError`` if a file cannot be read or written.
+/// Raises as :func:`sort`, and ``OSError`` if a file cannot be read or written. Other errors of a file are those of the program,
+/// as a ``ValueError`` with the name of the file, the line and the reason.
 ///
 /// >>> import numpy as np, sortie, tempfile, os
 /// >>> folder = tempfile.TemporaryDirectory()
@@ -85,27 +116,43 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// array([1, 2, 3])
 /// >>> name = os.path.join(folder.name, "a.csv")
 /// >>> with open(name, "w") as file:
-/// ...     _ = file.write("b,10\na,9\n")
-/// >>> sortie.sort_file(name, name, separator=",", keys="2n")
+/// ...     _ = file.write("item,price\nplums,10\npears,9\n")
+/// >>> sortie.sort_file(name, name, by="price")
 /// >>> with open(name) as file:
 /// ...     file.read()
-/// 'a,9\nb,10\n'
+/// 'item,price\npears,9\nplums,10\n'
+/// >>> sortie.sort_file(name, name, separator=",", keys="2nr")
+/// >>> with open(name) as file:
+/// ...     file.read()
+/// 'plums,10\npears,9\nitem,price\n'
 #[pyfunction]
 #[pyo3(
-    signature = (path, out, *, format=None, keys=None, separator=None, unique=false, stable=false, by=None, dtype=None,
-        descending=false, nans="last", order="numpy", threads=None, memory_limit=None, engine="auto", progress=None)
+    signature = (path, out, *, format=None, keys=None, separator=None, unique=None, stable=false, by=None, delimiter=None,
+        header=None, comment=None, strict=false, keep=None, count=None, duplicates=None, columns=None, output_delimiter=None,
+        top=None, merge=false, dtype=None, descending=false, nans="last", order="numpy", threads=None, memory_limit=None, engine="auto", progress=None)
 )]
 #[allow(clippy::too_many_arguments)]
 pub fn sort_file(
     py: Python<'_>,
-    path: FilePath,
+    path: Paths,
     out: FilePath,
     format: Option<&str>,
     keys: Option<Keys>,
     separator: Option<&str>,
-    unique: bool,
+    unique: Option<Unique>,
     stable: bool,
-    by: Option<&str>,
+    by: Option<By>,
+    delimiter: Option<&str>,
+    header: Option<Count>,
+    comment: Option<&str>,
+    strict: bool,
+    keep: Option<&str>,
+    count: Option<Counted>,
+    duplicates: Option<FilePath>,
+    columns: Option<By>,
+    output_delimiter: Option<&str>,
+    top: Option<Count>,
+    merge: bool,
     dtype: Option<&Bound<'_, PyAny>>,
     descending: bool,
     nans: &str,
@@ -119,12 +166,7 @@ pub fn sort_file(
         let found = other.get_type().name()?;
         return Err(PyTypeError::new_err(format!("progress must be a function, not {found}")));
     }
-    let budget = memory_limit.map_or_else(|| (limits::available() / 2).max(LEAST), |limit| limit.0);
-    if budget < LEAST {
-        return Err(PyValueError::new_err(format!(
-            "memory_limit is {budget}; a file needs at least {LEAST} bytes"
-        )));
-    }
+    let budget = budget(memory_limit)?;
     let is_limited = memory_limit.is_some();
     let given = Given { descending, stable: None, nans, threads, memory_limit: Some(Count(budget)), engine };
     let options = given.ordered(order)?;
@@ -134,71 +176,152 @@ pub fn sort_file(
         ("order", order != "numpy"),
         ("engine", !matches!(options.engine, Engine::Auto | Engine::Cpu)),
     ];
-    let of_lines = [("keys", keys.is_some()), ("separator", separator.is_some())];
-    let of_both = [("unique", unique), ("stable", stable)];
-    let of_records = [("by", by.is_some())];
+    let asked = Asked {
+        format,
+        keys,
+        separator,
+        unique,
+        stable,
+        by,
+        delimiter,
+        header,
+        comment,
+        strict,
+        keep,
+        count,
+        duplicates: duplicates.map(|path| path.0),
+        columns,
+        output_delimiter,
+        top,
+        merge,
+        descending,
+    };
     let progress = progress.map(Bound::unbind);
-    let (path, out) = (path.0, out.0);
-    let content = match format {
-        None if keys.is_none() && separator.is_none() => {
-            refuse(&of_both, "lines and records; give their format")?;
-            refuse(&of_records, "records; give format=\"fasta\" or \"fastq\"")?;
-            let input = Input::open(py, path, dtype)?;
-            check_target(&out)?;
-            let n = (input.bytes / input.leaf.width as u64) as usize;
-            return run_here(py, &options, n, |threads| {
-                let numbers = Numbers::of(input.leaf.kind, &options).expect("only numbers are opened");
-                Ok(((), sort_into(input, &numbers, threads, budget, &out, progress.as_ref())?))
-            });
-        }
-        None | Some("lines") => {
-            refuse(&of_numbers, "numbers, and this is a sort of lines")?;
-            refuse(&of_records, "records, and this is a sort of lines")?;
-            let keys = keys.map_or_else(Vec::new, |Keys(keys)| keys);
-            Content::Lines(text_file::order(keys, separator, descending, stable, unique)?)
-        }
-        Some(format @ ("fasta" | "fastq")) => {
-            refuse(&of_numbers, "numbers, and this is a sort of records")?;
-            refuse(&of_lines, "lines, and this is a sort of records")?;
-            let format = if format == "fasta" { Format::Fasta } else { Format::Fastq };
-            let by = by.map(text_file::key).transpose()?.unwrap_or_default();
-            Content::Records(SequenceOrder { descending, unique, ..SequenceOrder::new(format, by) })
-        }
-        Some(other) => {
+    let (mut paths, out) = (path.0, out.0);
+    let Some(kind) = asked.kind()? else {
+        if paths.len() > 1 {
             return Err(PyValueError::new_err(format!(
-                "unknown format {other:?}; choose \"lines\", \"fasta\" or \"fastq\""
+                "one array is sorted at a time, but {} files were given; sort each separately",
+                paths.len()
             )));
         }
+        let input = Input::open(py, paths.remove(0), dtype)?;
+        check_target(&out)?;
+        let n = (input.bytes / input.leaf.width as u64) as usize;
+        return run_here(py, &options, n, |threads| {
+            let numbers = Numbers::of(input.leaf.kind, &options).expect("only numbers are opened");
+            Ok(((), sort_into(input, &numbers, threads, budget, &out, progress.as_ref())?))
+        });
     };
-    check_regular(&path, &path.metadata().map_err(on(&path))?)?;
+    refuse(&of_numbers, "numbers", kind)?;
+    let order = asked.order(kind)?;
+    paths.iter().try_for_each(|path| check_regular(path, &path.metadata().map_err(on(path))?))?;
     check_target(&out)?;
+    order.duplicates().map_or(Ok(()), check_target)?;
     let folder = folder_of(&out);
-    let job = Job { path, out, content, budget, is_limited };
-    run_with_pool(py, &options, |pool| Ok(((), job.run(pool, folder, progress.as_ref())?)))
+    let job = Job { paths, out, order, budget, is_limited };
+    let notes = run_with_pool(py, &options, |pool| job.run(pool, folder, progress.as_ref()))?;
+    warn(py, &notes)
 }
 
-/// Returns an error for the first of these arguments that is given.
-fn refuse(arguments: &[(&str, bool)], of: &str) -> PyResult<()> {
-    match arguments.iter().find(|(_, is_given)| *is_given) {
-        Some((name, _)) => Err(PyValueError::new_err(format!("{name} is for {of}"))),
-        None => Ok(()),
-    }
+/// Finds the first line or record of a file that is out of order.
+///
+/// path
+///     A file of lines, records or a table, as for :func:`sort_file`.
+///
+/// Takes the arguments of :func:`sort_file` that say what the file is, and its order. One of ``format``, ``keys``, ``separator``, ``by``
+/// and ``delimiter`` must be given. With ``unique``, a line or record with the key of the one before is out of order too.
+///
+/// Returns the number of that line, from 1, or of that record if ``format`` is ``"prefixed"``, and ``None`` if all are in order. Reads
+/// the file once, and stops at what is out of order.
+///
+/// Raises as :func:`sort_file`.
+///
+/// >>> import sortie, tempfile, os
+/// >>> folder = tempfile.TemporaryDirectory()
+/// >>> name = os.path.join(folder.name, "a.csv")
+/// >>> with open(name, "w") as file:
+/// ...     _ = file.write("item,price\npears,9\nplums,10\nfigs,8\n")
+/// >>> sortie.check_file(name, by="price")
+/// 4
+/// >>> sortie.check_file(name, format="lines", unique=True)
+/// 4
+#[pyfunction]
+#[pyo3(
+    signature = (path, *, format=None, keys=None, separator=None, unique=None, stable=false, by=None, delimiter=None, header=None,
+        comment=None, strict=false, descending=false, threads=None, memory_limit=None)
+)]
+#[allow(clippy::too_many_arguments)]
+pub fn check_file(
+    py: Python<'_>,
+    path: FilePath,
+    format: Option<&str>,
+    keys: Option<Keys>,
+    separator: Option<&str>,
+    unique: Option<Unique>,
+    stable: bool,
+    by: Option<By>,
+    delimiter: Option<&str>,
+    header: Option<Count>,
+    comment: Option<&str>,
+    strict: bool,
+    descending: bool,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
+) -> PyResult<Option<u64>> {
+    let budget = budget(memory_limit)?;
+    let memory = Some(Count(budget));
+    let given =
+        Given { descending, stable: None, nans: "last", threads, memory_limit: memory, engine: "cpu" };
+    let options = given.ordered("numpy")?;
+    let asked = Asked {
+        format,
+        keys,
+        separator,
+        unique,
+        stable,
+        by,
+        delimiter,
+        header,
+        comment,
+        strict,
+        keep: None,
+        count: None,
+        duplicates: None,
+        columns: None,
+        output_delimiter: None,
+        top: None,
+        merge: false,
+        descending,
+    };
+    let path = path.0;
+    let Some(kind) = asked.kind()? else {
+        return Err(PyValueError::new_err(
+            "check_file is for lines, records and tables; give their format, keys or by. For numbers, use is_sorted",
+        ));
+    };
+    let order = asked.order(kind)?;
+    check_regular(&path, &path.metadata().map_err(on(&path))?)?;
+    let found = run_with_pool(py, &options, |pool| check(&path, order, budget, pool))?;
+    warn(py, &found.notes)?;
+    Ok(found.number)
 }
 
-/// One key, or several.
-pub struct Keys(Vec<String>);
-
-impl<'a, 'py> FromPyObject<'a, 'py> for Keys {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Keys> {
-        match object.extract::<String>() {
-            Ok(key) => Ok(Keys(vec![key])),
-            Err(_) => object.extract().map(Keys).map_err(|_| {
-                PyTypeError::new_err("keys must be a text such as \"2,2n\", or a list of such texts")
-            }),
-        }
+/// The memory that a call may use.
+fn budget(memory_limit: Option<Count>) -> PyResult<u64> {
+    let budget = memory_limit.map_or_else(|| (limits::available() / 2).max(LEAST), |limit| limit.0);
+    if budget < LEAST {
+        return Err(PyValueError::new_err(format!(
+            "memory_limit is {budget}; a file needs at least {LEAST} bytes"
+        )));
     }
+    Ok(budget)
+}
+
+/// Warns of what was unexpected in a table.
+fn warn(py: Python<'_>, notes: &[String]) -> PyResult<()> {
+    let class = py.get_type::<PyUserWarning>();
+    notes.iter().try_for_each(|note| PyErr::warn(py, &class, &CString::new(note.as_str())?, 1))
 }
 
 /// A path: a string, bytes or an object of `os.PathLike`.
@@ -211,6 +334,24 @@ impl<'a, 'py> FromPyObject<'a, 'py> for FilePath {
         let py = object.py();
         let text = py.import(intern!(py, "os"))?.call_method1(intern!(py, "fsdecode"), (object,))?;
         Ok(FilePath(text.extract()?))
+    }
+}
+
+/// A path, or a list or tuple of them.
+pub struct Paths(Vec<PathBuf>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Paths {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Paths> {
+        if !object.is_instance_of::<PyList>() && !object.is_instance_of::<PyTuple>() {
+            return Ok(Paths(vec![object.extract::<FilePath>()?.0]));
+        }
+        let paths: Vec<FilePath> = object.extract()?;
+        if paths.is_empty() {
+            return Err(PyValueError::new_err("path is an empty list; name at least one file"));
+        }
+        Ok(Paths(paths.into_iter().map(|path| path.0).collect()))
     }
 }
 
@@ -272,7 +413,8 @@ impl Input {
         } else {
             let dtype = dtype.ok_or_else(|| {
                 PyTypeError::new_err(format!(
-                    "{} is not a .npy file; give the dtype of its numbers, or format=\"lines\", \"fasta\" or \"fastq\"",
+                    "{} is not a .npy file; give the dtype of its numbers, the keys of its lines, the columns to sort a table by, or \
+                     its format, such as \"lines\"",
                     path.display()
                 ))
             })?;

@@ -45,7 +45,7 @@ mod writable;
 #[pyo3::pymodule]
 mod _sortie {
     #[pymodule_export]
-    use crate::file::sort_file;
+    use crate::file::{check_file, sort_file};
     #[pymodule_export]
     use crate::lexsort::lexsort;
     #[pymodule_export]

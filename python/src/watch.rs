@@ -31,7 +31,12 @@ pub fn watched(
         let mut done = 0;
         loop {
             let more = match told.recv_timeout(PATIENCE) {
-                Ok(bytes) => bytes,
+                Ok(News::Done(bytes)) => bytes,
+                Ok(News::Complete(answer)) => {
+                    // The sort may have ended meanwhile.
+                    let _ = answer.send(raised.is_none());
+                    0
+                }
                 Err(RecvTimeoutError::Timeout) => 0,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
@@ -62,9 +67,17 @@ fn tell_python(progress: Option<&Py<PyAny>>, done: u64, work: Option<u64>) -> Py
     })
 }
 
+/// What the calling thread is told.
+enum News {
+    /// This many more bytes are done.
+    Done(u64),
+    /// The result is complete, and may be published if the answer is true.
+    Complete(Sender<bool>),
+}
+
 /// Tells the calling thread of the progress, and learns from it whether to stop.
 struct Told {
-    tell: Mutex<Sender<u64>>,
+    tell: Mutex<Sender<News>>,
     stop: Arc<AtomicBool>,
 }
 
@@ -72,11 +85,24 @@ impl Progress for Told {
     fn stage(&self, _: &'static str, _: u64) {}
 
     fn advance(&self, bytes: u64) {
-        // The receiver stays until this sender is dropped.
-        let _ = self.tell.lock().expect("no thread panics with it").send(bytes);
+        self.send(News::Done(bytes));
     }
 
     fn is_stopped(&self) -> bool {
         self.stop.load(Relaxed)
+    }
+
+    /// Waits until the calling thread has told Python of all that is done.
+    fn may_publish(&self) -> bool {
+        let (answer, answered) = mpsc::channel();
+        self.send(News::Complete(answer));
+        answered.recv().unwrap_or(false)
+    }
+}
+
+impl Told {
+    fn send(&self, news: News) {
+        // The receiver stays until this sender is dropped.
+        let _ = self.tell.lock().expect("no thread panics with it").send(news);
     }
 }

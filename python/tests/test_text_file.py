@@ -190,20 +190,29 @@ def test_nothing_is_sorted_as_what_it_is_not(tmp_path):
         archive.writestr("a", "b\n")
     (tmp_path / "fq").write_text("@a\nAC\n+\nI\n")
     for name, options, error, says in [
-        ("text", {}, TypeError, 'not a .npy file; give the dtype of its numbers, or format="lines"'),
+        ("text", {}, TypeError, 'not a .npy file; give the dtype of its numbers, the keys of its lines'),
         ("a.npy", {"format": "lines"}, ValueError, "a.npy is .*, not text"),
         ("a.npy", {"keys": "1n"}, ValueError, "a.npy is .*, not text"),
         ("zip", {"format": "lines"}, ValueError, "zip is a zip archive, not text"),
-        ("text", {"format": "csv"}, ValueError, 'choose "lines", "fasta" or "fastq"'),
+        ("text", {"format": "xls"}, ValueError, '"fastq", "prefixed", "csv", "tsv" or "jsonl"'),
         ("text", {"format": "lines", "dtype": "u1"}, ValueError, "dtype is for numbers"),
         ("text", {"keys": "1", "dtype": "u1"}, ValueError, "dtype is for numbers"),
         ("text", {"format": "lines", "nans": "first"}, ValueError, "nans is for numbers"),
         ("text", {"format": "lines", "order": "total"}, ValueError, "order is for numbers"),
         ("text", {"format": "lines", "engine": "cuda"}, ValueError, "engine is for numbers"),
         ("text", {"format": "lines", "by": "name"}, ValueError, "by is for records"),
-        ("text", {"unique": True}, ValueError, "unique is for lines and records"),
-        ("a.npy", {"stable": True}, ValueError, "stable is for lines and records"),
-        ("a.npy", {"by": "name"}, ValueError, "by is for records"),
+        ("text", {"unique": True}, ValueError, "unique is for lines, records and tables"),
+        ("a.npy", {"stable": True}, ValueError, "stable is for lines, records and tables"),
+        ("a.npy", {"top": 1}, ValueError, "top is for lines and tables"),
+        ("a.npy", {"merge": True}, ValueError, "merge is for lines and tables"),
+        ("a.npy", {"by": "name"}, ValueError, "a.npy is .*, not text"),
+        ("fq", {"format": "fastq", "merge": True}, ValueError, "merge is for .*, and this is a sort of records"),
+        ("fq", {"format": "fastq", "by": ["name", "length"]}, ValueError, 'unknown key "name,length" of records'),
+        ("text", {"format": "prefixed", "top": 1}, ValueError, "top is for .*, and this is a sort of records after"),
+        ("text", {"format": "prefixed"}, ValueError, "text: the last item is cut short"),
+        ("text", {"keys": "1", "unique": "a"}, ValueError, "only tables have columns"),
+        ("text", {"keys": "1", "unique": 2}, TypeError, "unique must be True, False, the name of a column"),
+        ("text", {"keys": "1", "top": 1, "merge": True}, ValueError, "top is for sorts; leave out merge"),
         ("fq", {"format": "fastq", "keys": "1"}, ValueError, "keys is for lines"),
         ("fq", {"format": "fastq", "by": "title"}, ValueError, 'choose "sequence", "name" or "length"'),
         ("fq", {"format": "fastq"}, ValueError, "fq:4: record 'a'"),
@@ -229,6 +238,85 @@ def test_nothing_is_sorted_as_what_it_is_not(tmp_path):
     with pytest.raises(LookupError):
         sortie.sort_file(tmp_path / "text", out, format="lines", progress=fail)
     assert out.read_bytes() == b"before"
+
+
+@needs_gnu
+def test_several_files_are_sorted_and_merged_as_one(tmp_path):
+    rng = random.Random(5)
+    some = [f"{rng.randint(0, 10**6)} {rng.choice('abc')}\n" for _ in range(60_000)]
+    paths = [tmp_path / name for name in "abc"]
+    for i, path in enumerate(paths):
+        path.write_text("".join(some[i::3]))
+    whole = tmp_path / "whole"
+    whole.write_text("".join(path.read_text() for path in paths))
+    out = tmp_path / "out"
+    expected = gnu(whole, ["1n"], None, False, True, False)
+    for limit in (None, 4 * MIB):
+        sortie.sort_file(paths, out, keys="1n", stable=True, memory_limit=limit)
+        assert out.read_bytes() == expected
+    sortie.sort_file(tuple(paths), out, keys="1n", stable=True, top=1000)
+    assert out.read_bytes() == b"".join(expected.splitlines(keepends=True)[:1000])
+    for path in paths:
+        sortie.sort_file(path, path, keys="1n", stable=True)
+        assert sortie.check_file(path, keys="1n", stable=True) is None
+    told = []
+    sortie.sort_file(paths, out, keys="1n", stable=True, merge=True, progress=lambda *at: told.append(at))
+    merged = subprocess.run(
+        ["sort", "-ms", "-k1n", *paths], stdout=subprocess.PIPE, env={**os.environ, "LC_ALL": "C"}, check=True
+    ).stdout
+    assert out.read_bytes() == merged
+    assert told[-1] == (len(merged), len(merged))
+    # The first of the files may be the result too.
+    sortie.sort_file(paths, paths[0], keys="1n", stable=True, merge=True)
+    assert paths[0].read_bytes() == merged
+    with pytest.raises(ValueError, match="path is an empty list"):
+        sortie.sort_file([], out, keys="1n")
+    with pytest.raises(ValueError, match="one array is sorted at a time, but 3 files were given"):
+        sortie.sort_file(paths, out, dtype="u1")
+    with pytest.raises(FileNotFoundError):
+        sortie.sort_file([paths[0], tmp_path / "none"], out, keys="1n")
+
+
+def test_the_first_line_out_of_order_is_found(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("b 1\na 2\nc 2\n")
+    for options, found in [
+        ({"format": "lines"}, 2),
+        ({"keys": "2n", "stable": True}, None),
+        ({"keys": "2n", "unique": True}, 3),
+        ({"keys": "2n", "descending": True}, 3),
+        ({"keys": "2", "descending": True}, 2),
+    ]:
+        assert sortie.check_file(path, **options) == found, options
+    path.write_text(">b\nAC\n>a\nAC\n")
+    assert sortie.check_file(path, format="fasta") is None
+    assert sortie.check_file(path, format="fasta", by="name") == 3
+    for options, says in [({}, "give their format, keys or by"), ({"unique": True}, "unique is for lines")]:
+        with pytest.raises(ValueError, match=says):
+            sortie.check_file(path, **options)
+    with pytest.raises(FileNotFoundError):
+        sortie.check_file(tmp_path / "none", format="lines")
+    with pytest.raises(ValueError, match="not a regular file"):
+        sortie.check_file("/dev/null", format="lines")
+
+
+def test_records_after_their_lengths(tmp_path):
+    rng = random.Random(6)
+    records = [bytes(rng.choice(b"ab\0\n") for _ in range(rng.randint(0, 9))) for _ in range(100_000)]
+
+    def packed(records):
+        return b"".join(len(record).to_bytes(4, "little") + record for record in records)
+
+    path = tmp_path / "a"
+    path.write_bytes(packed(records))
+    out = tmp_path / "out"
+    for limit in (None, 4 * MIB):
+        sortie.sort_file(path, out, format="prefixed", memory_limit=limit)
+        assert out.read_bytes() == packed(sorted(records))
+    sortie.sort_file([path, path], out, format="prefixed", descending=True, unique=True)
+    assert out.read_bytes() == packed(sorted(set(records), reverse=True))
+    assert sortie.check_file(out, format="prefixed", descending=True, unique=True) is None
+    assert sortie.check_file(out, format="prefixed") == 2
 
 
 def test_a_file_may_be_called_like_standard_input(tmp_path, monkeypatch):

@@ -25,6 +25,7 @@ pub fn run(args: &TableJob) -> Result<(), Failure> {
     let choices = Choices {
         unique: args.unique,
         keep: args.keep,
+        duplicates: args.duplicates.clone(),
         top: args.top,
         memory: resources.buffer_size.map(memory::bytes),
         temporary: args.temporary.clone(),
@@ -62,6 +63,9 @@ fn table(args: &TableJob, inputs: &[Input]) -> Table {
     table.comment = args.comment;
     table.unique = args.unique_by.clone();
     table.strict = args.strict;
+    table.count = args.count.clone();
+    table.columns = args.columns.clone();
+    table.output_separator = args.output_separator;
     table
 }
 

@@ -19,6 +19,11 @@ pub trait Progress: Send + Sync {
     fn is_stopped(&self) -> bool {
         false
     }
+
+    /// Whether a complete result may replace the output. Called before that.
+    fn may_publish(&self) -> bool {
+        !self.is_stopped()
+    }
 }
 
 /// No progress is shown.
@@ -56,6 +61,11 @@ impl Ledger {
     /// Fails if the sort is to stop.
     pub fn check(&self) -> Result<(), Error> {
         if self.progress.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
+    }
+
+    /// Fails if the complete result is not to replace the output.
+    pub fn may_publish(&self) -> Result<(), Error> {
+        if self.progress.may_publish() { Ok(()) } else { Err(Error::Stopped) }
     }
 
     /// Runs `work` as a phase that reads and writes the given numbers of bytes.

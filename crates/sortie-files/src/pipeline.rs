@@ -71,6 +71,7 @@ impl<'a> Task<'a> {
             self.ledger.progress.advance(bytes.len() as u64);
             output.write(bytes)
         })?;
+        self.ledger.may_publish()?;
         output.finish()
     }
 

@@ -154,6 +154,11 @@ fn replacement(path: &Path) -> io::Result<(Draft, PathBuf)> {
     Ok((draft, target))
 }
 
+/// Whether results for these paths would replace the same file.
+pub(crate) fn are_same(a: &Path, b: &Path) -> bool {
+    matches!((resolve(a), resolve(b)), (Ok(a), Ok(b)) if a == b)
+}
+
 /// Follows symbolic links from `path` to a file, or to a name at which a file can be created.
 fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();

@@ -147,6 +147,14 @@ pub struct TableJob {
     /// The columns that are compared for that, if not all keys.
     pub unique_by: Vec<Column>,
     pub keep: Keep,
+    /// The name of a first column that counts equal records.
+    pub count: Option<String>,
+    /// The file of the records that are left out as equal.
+    pub duplicates: Option<PathBuf>,
+    /// The columns that are written, if not all.
+    pub columns: Vec<Column>,
+    /// The byte between fields that are written, if another than was read.
+    pub output_separator: Option<u8>,
     /// The number of records to write, if not all.
     pub top: Option<u64>,
     /// The value of `--compress`, if given.

@@ -13,6 +13,15 @@ fn sort(folder: &Path, options: &str, stdin: &[u8]) -> Output {
     done
 }
 
+/// What a command prints, whose name is the first of `words`.
+#[track_caller]
+fn work(folder: &Path, words: &str) -> Vec<u8> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+    let done = run(command.env("LC_ALL", "C").current_dir(folder).args(words.split_whitespace()), b"");
+    assert_eq!(done.status.code(), Some(0), "{words}: {}", text(&done.stderr));
+    done.stdout
+}
+
 /// Sorts a table with Python. Each record is what the `csv` reader has consumed when it returns a row.
 const PYTHON: &str = r#"
 import csv, io, json, sys
@@ -235,6 +244,98 @@ fn tables_are_merged_checked_and_made_unique() {
     assert_eq!(run(sortie(folder.path()).args(["-C", "--by", "v", "b"]), b"").stderr, b"");
 }
 
+/// Compared with `Counter` and `csv.writer` of Python.
+#[test]
+fn records_are_counted_and_columns_chosen_as_python_does() {
+    const PYTHON: &str = r#"
+import collections, csv, io, sys
+text = sys.stdin.buffer.read().decode('latin-1')
+header, *rows = csv.reader(io.StringIO(text, newline=''))
+rows = [row + [''] * (3 - len(row)) for row in rows]
+count = collections.Counter(row[0] for row in rows)
+first, others = {}, []
+for row in rows:
+    if row[0] in first: others.append(row)
+    first.setdefault(row[0], row)
+rows = sorted(first.values(), key=lambda row: (row[0] == '', row[0]))
+text = io.StringIO()
+out = csv.writer(text, delimiter=';', lineterminator='\n')
+if sys.argv[1] == 'count': out.writerows([['count', header[2], header[0]]] + [[count[r[0]], r[2], r[0]] for r in rows])
+if sys.argv[1] == 'once': out.writerows([[header[0]]] + [[r[0]] for r in rows if count[r[0]] == 1])
+if sys.argv[1] == 'twice': out.writerows([[header[0]]] + [[r[0]] for r in rows if count[r[0]] > 1])
+if sys.argv[1] == 'others': out.writerows([header[:2]] + [r[:2] for r in sorted(others, key=lambda row: (row[0] == '', row[0]))])
+sys.stdout.buffer.write(text.getvalue().encode('latin-1'))
+"#;
+    /// The rows that a reader finds.
+    const ROWS: &str = r#"
+import csv, io, json, sys
+text = sys.stdin.buffer.read().decode('latin-1')
+json.dump(list(csv.reader(io.StringIO(text, newline=''), delimiter=sys.argv[1])), sys.stdout)
+"#;
+    let rows = |text: &[u8], delimiter: &str| {
+        let done = run(Command::new("python3").args(["-c", ROWS, delimiter]), text);
+        assert!(done.status.success(), "{}", self::text(&done.stderr));
+        self::text(&done.stdout)
+    };
+    let mut numbers = Numbers::new(9);
+    let folder = folder("in", b"");
+    for count in [0, 1, 20_000] {
+        let input = records(count, ',', "\n", &mut numbers);
+        fs::write(folder.path().join("in"), &input).unwrap();
+        let python = |what: &str| {
+            let done = run(Command::new("python3").args(["-c", PYTHON, what]), &input);
+            assert!(done.status.success(), "{}", text(&done.stderr));
+            rows(&done.stdout, ";")
+        };
+        for limits in ["", "-S 64K -T ."] {
+            let ours = |options: &str| {
+                rows(&sort(folder.path(), &format!("--by name:text {limits} {options} in"), b"").stdout, ";")
+            };
+            let counted = "-u --count --columns 3,name --output-delimiter ;";
+            assert!(ours(counted) == python("count"), "{count} {limits}");
+            let uniq = |options: &str| {
+                let options = format!("uniq --by name:text {limits} {options} --output-delimiter ; in");
+                rows(&work(folder.path(), &options), ";")
+            };
+            assert!(uniq("-c --columns 3,name") == python("count"), "{count} {limits}");
+            assert!(uniq("-u --columns name") == python("once"), "{count} {limits}");
+            assert!(uniq("-d --columns name") == python("twice"), "{count} {limits}");
+            ours("-u --duplicates others -o kept");
+            let others = fs::read(folder.path().join("others")).unwrap();
+            let kept = fs::read(folder.path().join("kept")).unwrap();
+            fs::write(folder.path().join("whole"), others).unwrap();
+            let chosen =
+                sort(folder.path(), "--csv --by name:text --columns 1,2 --output-delimiter ; whole", b"")
+                    .stdout;
+            assert!(rows(&chosen, ";") == python("others"), "{count} {limits}");
+            // No record is lost, and each keeps its bytes.
+            let all = sort(folder.path(), "-m --csv --by name:text kept whole", b"").stdout.len();
+            assert_eq!(all, input.len(), "{count} {limits}");
+            assert!(kept.starts_with(b"name,n,"));
+        }
+    }
+}
+
+#[test]
+fn other_commands_take_tables() {
+    let folder = folder("in", b"k,v\n3,a\n10,b\n3,c\n2,d\n");
+    let print = |options: &str| text(&work(folder.path(), options));
+    assert_eq!(print("top -n 2 --by k:desc in"), "k,v\n10,b\n3,a\n");
+    assert_eq!(print("top -n 2 -u --count --by k in"), "count,k,v\n1,2,d\n2,3,a\n");
+    assert_eq!(print("top -n 0 --csv in"), "k,v\n");
+    assert_eq!(print("uniq --by k in"), "k,v\n2,d\n3,a\n10,b\n");
+    assert_eq!(print("uniq -c --by k in"), "count,k,v\n1,2,d\n2,3,a\n1,10,b\n");
+    assert_eq!(print("uniq -d --by k in"), "k,v\n3,a\n");
+    assert_eq!(print("uniq -u --by k in"), "k,v\n2,d\n10,b\n");
+    assert_eq!(print("uniq -du --by k in"), "k,v\n");
+    assert_eq!(print("uniq --csv --columns v in"), "v\nb\nd\na\nc\n");
+    assert_eq!(
+        print("sort -m -u --count=n --by k in --duplicates in"),
+        "n,k,v\n1,3,a\n1,10,b\n1,3,c\n1,2,d\n"
+    );
+    assert_eq!(fs::read(folder.path().join("in")).unwrap(), b"k,v\n");
+}
+
 #[test]
 fn options_that_tables_do_not_have_are_refused() {
     let folder = folder("in", b"a,b\n1,2\n");
@@ -262,6 +363,18 @@ fn options_that_tables_do_not_have_are_refused() {
         ("--csv --tsv", "a table has one form: --csv, --tsv, --delimiter or --jsonl"),
         ("--csv --header --no-header", "--header and --no-header contradict each other"),
         ("--csv --keep last", "--keep says which of equal records is kept; give -u or --unique=NAMES too"),
+        ("--csv --count", "--count counts equal records; give -u or --unique=NAMES too"),
+        (
+            "--csv --duplicates d",
+            "--duplicates is for what is left out of equal records; give -u or --unique=NAMES too",
+        ),
+        ("-c --csv --columns a", "options '-c --columns' are incompatible: a check writes no output"),
+        ("-C --csv -u --count", "options '-C --count' are incompatible: a check writes no output"),
+        ("--columns a", "--columns is for tables; give --by, --csv, --tsv, --delimiter or --jsonl too"),
+        ("--by a -u --count=b", "in: there is a column 'b' already; give another name for the count"),
+        ("--by a -u -o new --duplicates new", "the result and the duplicates cannot be the same file, new"),
+        ("--by a -u -o ./new --duplicates new", "the result and the duplicates cannot be the same file, new"),
+        ("--by a --columns x,a", "in: there is no column 'x'; the header has 'a', 'b'"),
         (
             "--delimiter ab",
             "invalid value 'ab' for '--delimiter <SEP>': a separator must be one byte, but this has several; see --help",

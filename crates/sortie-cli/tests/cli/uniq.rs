@@ -164,7 +164,7 @@ fn wrong_use_is_told() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, said) in [
         (&["-s"][..], "unexpected argument '-s'"),
-        (&["x.npy"], "sortie uniq is for lines"),
+        (&["x.npy"], "sortie uniq is for lines and tables"),
         (&["none"], "cannot read: none"),
     ] {
         let complaint = complaint(&run(uniq(folder.path()).args(arguments), b""), 2);

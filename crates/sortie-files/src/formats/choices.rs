@@ -1,6 +1,6 @@
 //! What a caller chooses besides the format.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sortie::Report;
@@ -17,6 +17,8 @@ pub struct Choices {
     pub unique: bool,
     /// Which of several items with equal keys is kept if `unique` is set. Only [layouts](super::Layout) keep others than the first.
     pub keep: Keep,
+    /// The file that gets the items which `unique` leaves out, as they were read, if any. Only for [layouts](super::Layout).
+    pub duplicates: Option<PathBuf>,
     /// The number of items to write, if not all. Only for [layouts](super::Layout).
     pub top: Option<u64>,
     /// The most memory in bytes that the process may take. By default, three fifths of what is available.

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use sortie::Engine;
 use sortie_files::compression::Asked;
+use sortie_files::formats::Keep;
 use sortie_files::formats::text::{Distinct, KeyOptions};
 use sortie_files::{Temporary, quote};
 
@@ -32,7 +33,7 @@ use crate::failure::Failure;
 pub use gnu::{OldKey, parse};
 use records::{Form, RecordFormat};
 pub use records::{RecordKey, RecordLayout, RecordOptions};
-use tables::TableOptions;
+use tables::{COUNT, TableOptions};
 pub use temporary::temporary_folder;
 pub use top::TopOptions;
 pub use uniq::UniqOptions;
@@ -121,7 +122,8 @@ header, unless --no-header is given; all files must have the same one, and it is
 numbers of any length, as dates (ISO 8601, RFC 3339, or seconds since 1970), or as versions (-V). Without a type, the first records \
 decide: number or date if all values are, else text. JSON values compare as in jq. Empty and missing values, and those without their \
 column's type, are nulls and come last, also with desc. Records with equal keys stay in their input order. Without --by, all columns \
-are compared as text. Other options that tables allow: -c, -C, -m, -o, -s, -u, --top, --explain, --compress, --files0-from, \
+are compared as text. With -u, --count adds a first column to CSV; a line of JSON becomes an object with the members count and record. \
+Other options that tables allow: -c, -C, -m, -o, -s, -u, --top, --explain, --compress, --files0-from, \
 --batch-size, --compress-program and those for resources, but not --engine.
 
 With --format prefixed, a file consists of records of any bytes, each after its number of bytes: a little-endian integer of 4 \
@@ -181,7 +183,8 @@ If the reader of a pipe closes it, SIGPIPE ends the program; if SIGPIPE is ignor
         Section { heading: Some("Keys"), flags: &keys::shared() },
         Section { heading: Some("Keys"), flags: &keys::ties() },
         Section { heading: Some("Keys"), flags: keys::DEBUG },
-        Section { heading: Some("Tables"), flags: tables::TABLES },
+        Section { heading: Some("Tables"), flags: &tables::shared() },
+        Section { heading: Some("Tables"), flags: &tables::ties() },
         Section { heading: Some("Output"), flags: &compress::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
         Section { heading: Some("Resources"), flags: &resources::planned() },
@@ -301,9 +304,9 @@ impl SortOptions {
                 "--top works only with sorts on the CPU; remove -c, -C, -m, --explain and --engine",
             ));
         }
-        if self.distinct.is_some() && kind != JobKind::Lines {
+        if self.distinct.is_some() && !matches!(kind, JobKind::Lines | JobKind::Table) {
             return Err(Failure::new(format!(
-                "sortie uniq is for lines; it cannot be used with {kind}, unless --text is given"
+                "sortie uniq is for lines and tables; it cannot be used with {kind}, unless --text is given"
             )));
         }
         if let Some((name, of)) = self.given.iter().find(|(_, of)| !of.contains(&kind)) {
@@ -407,10 +410,36 @@ impl SortOptions {
 
     fn table(mut self) -> Result<TableJob, Failure> {
         let check = self.check()?;
-        if self.table.keep.is_some() && !self.unique {
-            return Err(Failure::new(
-                "--keep says which of equal records is kept; give -u or --unique=NAMES too",
-            ));
+        let mut keep = self.table.keep.unwrap_or_default().into();
+        if let Some(Distinct { count, repeated, single }) = self.distinct {
+            self.unique = true;
+            self.table.count = count.then(|| COUNT.to_owned());
+            match (repeated, single) {
+                (true, true) => self.top = Some(0),
+                (true, false) => keep = Keep::Repeated,
+                (false, true) => keep = Keep::None,
+                (false, false) => {}
+            }
+        }
+        let of_unique = [
+            (self.table.keep.is_some(), "--keep says which of equal records is kept"),
+            (self.table.count.is_some(), "--count counts equal records"),
+            (self.table.duplicates.is_some(), "--duplicates is for what is left out of equal records"),
+        ];
+        if let Some((_, what)) = of_unique.iter().find(|(is_given, _)| *is_given && !self.unique) {
+            return Err(Failure::new(format!("{what}; give -u or --unique=NAMES too")));
+        }
+        let of_output = [
+            (self.table.count.is_some(), "--count"),
+            (self.table.duplicates.is_some(), "--duplicates"),
+            (!self.table.columns.is_empty(), "--columns"),
+            (self.table.output_separator.is_some(), "--output-delimiter"),
+        ];
+        if let (Some(check), Some((_, name))) = (check, of_output.iter().find(|(is_given, _)| *is_given)) {
+            let letter = if check == Check::Quiet { 'C' } else { 'c' };
+            return Err(Failure::new(format!(
+                "options '-{letter} {name}' are incompatible: a check writes no output"
+            )));
         }
         Ok(TableJob {
             sources: Sources { files: self.files, files0_from: self.files0_from, check, as_is: false },
@@ -424,7 +453,11 @@ impl SortOptions {
             verbose: self.table.verbose,
             unique: self.unique,
             unique_by: self.table.unique_by.unwrap_or_default(),
-            keep: self.table.keep.unwrap_or_default().into(),
+            keep,
+            count: self.table.count,
+            duplicates: self.table.duplicates,
+            columns: self.table.columns,
+            output_separator: self.table.output_separator,
             top: self.top,
             compress: self.compress,
             resources: self.resources,

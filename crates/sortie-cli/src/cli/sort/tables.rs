@@ -1,12 +1,13 @@
 //! Options for tables, and `--by`, which records of FASTA and FASTQ have too.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use sortie_files::formats::Keep;
-use sortie_files::formats::tables::{Column, ColumnKey, Form};
+use sortie_files::formats::tables::{Column, ColumnKey, Form, marker};
 
-use super::{RecordKey, SortOptions};
+use super::{RecordKey, SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
 use crate::cli::job_kind::JobKind::{Records, Table};
 use crate::cli::values::{count, separator};
@@ -27,7 +28,15 @@ pub struct TableOptions {
     /// The columns of `--unique=NAMES`.
     pub unique_by: Option<Vec<Column>>,
     pub keep: Option<KeepWord>,
+    /// The name of the column with counts.
+    pub count: Option<String>,
+    pub duplicates: Option<PathBuf>,
+    pub columns: Vec<Column>,
+    pub output_separator: Option<u8>,
 }
+
+/// The name of the column with counts, if none is given.
+pub const COUNT: &str = "count";
 
 /// A value of `--by`. Other options decide what it names.
 #[derive(Debug)]
@@ -94,123 +103,177 @@ fn one<T: Copy + PartialEq>(given: &[T], otherwise: &str) -> Result<Option<T>, F
     }
 }
 
-/// Parses the byte between fields of a table.
+/// Parses a byte that separates fields of a table, or begins comments.
 fn delimiter(text: &OsStr) -> Result<u8, &'static str> {
-    match separator(text)? {
-        b'"' | b'\n' | b'\r' => Err("quotes and line ends have another meaning in a table"),
-        byte => Ok(byte),
-    }
+    marker(separator(text)?)
 }
 
-pub const TABLES: &[Flag<SortOptions>] = &[
-    Flag {
-        name: Name::Long("by"),
-        gnu: false,
-        of: &[Records, Table],
-        help: "Sort a table by columns: NAME[:TYPE][:desc][:nulls-first],... in order of precedence. NAME is a name in the header, \
+/// The options of all commands that sort tables.
+pub const fn shared<A: AsMut<SortOptions>>() -> [Flag<A>; 13] {
+    [
+        Flag {
+            name: Name::Long("by"),
+            gnu: false,
+            of: &[Records, Table],
+            help: "Sort a table by columns: NAME[:TYPE][:desc][:nulls-first],... in order of precedence. NAME is a name in the header, \
                a number from 1, or a path such as .a.b[0] in JSON lines; TYPE is text, number, date or version. For FASTA and \
                FASTQ, the key is sequence (the default), name or length",
-        effect: Effect::Value("KEY", Domain::Text, |args, given| {
-            let (columns, record) = (given.read(ColumnKey::list), given.word());
-            args.table.by.push(By { columns, record });
-            Ok(())
-        }),
-    },
-    Flag {
-        name: Name::Long("csv"),
-        gnu: false,
-        of: &[Table],
-        help: "Sort a table with commas between fields. A field in quotes may have commas, line breaks and doubled quotes",
-        effect: Effect::Switch(|args| args.table.forms.push(Form::Delimited(b','))),
-    },
-    Flag {
-        name: Name::Long("tsv"),
-        gnu: false,
-        of: &[Table],
-        help: "Sort a table with tabs between fields, otherwise as --csv",
-        effect: Effect::Switch(|args| args.table.forms.push(Form::Delimited(b'\t'))),
-    },
-    Flag {
-        name: Name::Long("delimiter"),
-        gnu: false,
-        of: &[Table],
-        help: "Sort a table with the byte SEP between fields, otherwise as --csv",
-        effect: Effect::Value("SEP", Domain::Text, |args, given| {
-            let byte = delimiter(given.text).map_err(|why| given.refused(why))?;
-            args.table.forms.push(Form::Delimited(byte));
-            Ok(())
-        }),
-    },
-    Flag {
-        name: Name::Long("jsonl"),
-        gnu: false,
-        of: &[Table],
-        help: "Sort lines that are JSON documents, by values in them",
-        effect: Effect::Switch(|args| args.table.forms.push(Form::JsonLines)),
-    },
-    Flag {
-        name: Name::Long("header"),
-        gnu: false,
-        of: &[Table],
-        help: "The first N records of a table (1 by default) are not sorted, and name its columns",
-        effect: Effect::Optional("N", Domain::Text, |args, given| {
-            let records = given.map_or(Ok(1), |given| given.read(count).map(usize::from))?;
-            args.table.headers.push(records);
-            Ok(())
-        }),
-    },
-    Flag {
-        name: Name::Long("no-header"),
-        gnu: false,
-        of: &[Table],
-        help: "All records of a table are sorted; columns have numbers only",
-        effect: Effect::Switch(|args| args.table.headers.push(0)),
-    },
-    Flag {
-        name: Name::Long("comment"),
-        gnu: false,
-        of: &[Table],
-        help: "Lines of a table that begin with the byte C are comments. Those before the first record stay in front; others come last",
-        effect: Effect::Value("C", Domain::Text, |args, given| {
-            args.table.comment = Some(delimiter(given.text).map_err(|why| given.refused(why))?);
-            Ok(())
-        }),
-    },
-    Flag {
-        name: Name::Long("strict"),
-        gnu: false,
-        of: &[Table],
-        help: "Refuse a table with a value that does not have its column's type, or a record with too few or too many fields",
-        effect: Effect::Switch(|args| args.table.strict = true),
-    },
-    Flag {
-        name: Name::Long("keep"),
-        gnu: false,
-        of: &[Table],
-        help: "With -u, which of several records of a table with equal keys is kept",
-        effect: Effect::Value("WHICH", Domain::Words(words::<KeepWord>), |args, given| {
-            args.table.keep = Some(given.word()?);
-            Ok(())
-        }),
-    },
-    Flag {
-        name: Name::Both('v', "verbose"),
-        gnu: false,
-        of: &[Table],
-        help: "Say on standard error which form, columns and types a table was found to have",
-        effect: Effect::Switch(|args| args.table.verbose = true),
-    },
-];
+            effect: Effect::Value("KEY", Domain::Text, |args, given| {
+                let (columns, record) = (given.read(ColumnKey::list), given.word());
+                args.as_mut().table.by.push(By { columns, record });
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Long("csv"),
+            gnu: false,
+            of: &[Table],
+            help: "Sort a table with commas between fields. A field in quotes may have commas, line breaks and doubled quotes",
+            effect: Effect::Switch(|args| args.as_mut().table.forms.push(Form::Delimited(b','))),
+        },
+        Flag {
+            name: Name::Long("tsv"),
+            gnu: false,
+            of: &[Table],
+            help: "Sort a table with tabs between fields, otherwise as --csv",
+            effect: Effect::Switch(|args| args.as_mut().table.forms.push(Form::Delimited(b'\t'))),
+        },
+        Flag {
+            name: Name::Long("delimiter"),
+            gnu: false,
+            of: &[Table],
+            help: "Sort a table with the byte SEP between fields, otherwise as --csv",
+            effect: Effect::Value("SEP", Domain::Text, |args, given| {
+                let byte = delimiter(given.text).map_err(|why| given.refused(why))?;
+                args.as_mut().table.forms.push(Form::Delimited(byte));
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Long("jsonl"),
+            gnu: false,
+            of: &[Table],
+            help: "Sort lines that are JSON documents, by values in them",
+            effect: Effect::Switch(|args| args.as_mut().table.forms.push(Form::JsonLines)),
+        },
+        Flag {
+            name: Name::Long("header"),
+            gnu: false,
+            of: &[Table],
+            help: "The first N records of a table (1 by default) are not sorted, and name its columns",
+            effect: Effect::Optional("N", Domain::Text, |args, given| {
+                let records = given.map_or(Ok(1), |given| given.read(count).map(usize::from))?;
+                args.as_mut().table.headers.push(records);
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Long("no-header"),
+            gnu: false,
+            of: &[Table],
+            help: "All records of a table are sorted; columns have numbers only",
+            effect: Effect::Switch(|args| args.as_mut().table.headers.push(0)),
+        },
+        Flag {
+            name: Name::Long("comment"),
+            gnu: false,
+            of: &[Table],
+            help: "Lines of a table that begin with the byte C are comments. Those before the first record stay in front; others come last",
+            effect: Effect::Value("C", Domain::Text, |args, given| {
+                args.as_mut().table.comment = Some(delimiter(given.text).map_err(|why| given.refused(why))?);
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Long("strict"),
+            gnu: false,
+            of: &[Table],
+            help: "Refuse a table with a value that does not have its column's type, or a record with too few or too many fields",
+            effect: Effect::Switch(|args| args.as_mut().table.strict = true),
+        },
+        Flag {
+            name: Name::Both('v', "verbose"),
+            gnu: false,
+            of: &[Table],
+            help: "Say on standard error which form, columns and types a table was found to have",
+            effect: Effect::Switch(|args| args.as_mut().table.verbose = true),
+        },
+        Flag {
+            name: Name::Long("columns"),
+            gnu: false,
+            of: &[Table],
+            help: "Write only these columns of a table, in this order: NAME,... as in --by",
+            effect: Effect::Value("NAMES", Domain::Text, |args, given| {
+                args.as_mut().table.columns.extend(given.read(ColumnKey::columns)?);
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Long("output-delimiter"),
+            gnu: false,
+            of: &[Table],
+            help: "Write the byte SEP between the fields of a table. Fields that have this byte are put in quotes",
+            effect: Effect::Value("SEP", Domain::Text, |args, given| {
+                args.as_mut().table.output_separator =
+                    Some(delimiter(given.text).map_err(|why| given.refused(why))?);
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Long("duplicates"),
+            gnu: false,
+            of: &[Table],
+            help: "With -u, write the records of a table that are left out as equal to FILE, after the same header",
+            effect: Effect::Value("FILE", Domain::File, |args, given| {
+                once(&mut args.as_mut().table.duplicates, given.path(), "there is one file of duplicates")
+            }),
+        },
+    ]
+}
+
+/// What commands with `-u` do with records of a table whose keys are equal.
+pub const fn ties<A: AsMut<SortOptions>>() -> [Flag<A>; 2] {
+    [
+        Flag {
+            name: Name::Long("keep"),
+            gnu: false,
+            of: &[Table],
+            help: "With -u, which of several records of a table with equal keys is kept",
+            effect: Effect::Value("WHICH", Domain::Words(words::<KeepWord>), |args, given| {
+                args.as_mut().table.keep = Some(given.word()?);
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Long("count"),
+            gnu: false,
+            of: &[Table],
+            help: "With -u, write how many records have the keys of each record of a table, in a first column NAME (`count` by default)",
+            effect: Effect::Optional("NAME", Domain::Text, |args, given| {
+                let name = given.map_or(Ok(COUNT.to_owned()), |given| {
+                    given.read(|name| Ok::<_, &str>(name.to_owned()))
+                })?;
+                args.as_mut().table.count = Some(name);
+                Ok(())
+            }),
+        },
+    ]
+}
 
 #[cfg(test)]
 mod tests {
-    use super::{Form, KeepWord, TABLES};
+    use std::path::Path;
+
+    use sortie_files::formats::tables::Column;
+
+    use super::{Form, KeepWord, shared, ties};
+    use crate::cli::SortOptions;
     use crate::cli::flag::tests::each_sets;
 
     #[test]
     fn each_option_sets_what_it_says() {
-        each_sets(
-            TABLES,
+        each_sets::<SortOptions>(
+            &shared(),
             &[
                 ("--by=a,b:desc", |args| {
                     args.table
@@ -226,8 +289,17 @@ mod tests {
                 ("--no-header", |args| args.table.headers == [0]),
                 ("--comment=#", |args| args.table.comment == Some(b'#')),
                 ("--strict", |args| args.table.strict),
-                ("--keep=none", |args| args.table.keep == Some(KeepWord::None)),
                 ("--verbose", |args| args.table.verbose),
+                ("--columns=2", |args| args.table.columns == [Column::Number(2)]),
+                ("--output-delimiter=|", |args| args.table.output_separator == Some(b'|')),
+                ("--duplicates=d", |args| args.table.duplicates.as_deref() == Some(Path::new("d"))),
+            ],
+        );
+        each_sets::<SortOptions>(
+            &ties(),
+            &[
+                ("--keep=none", |args| args.table.keep == Some(KeepWord::None)),
+                ("--count=n", |args| args.table.count.as_deref() == Some("n")),
             ],
         );
     }

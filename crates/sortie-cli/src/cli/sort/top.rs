@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::lines::LinesOptions;
-use super::{SortOptions, files, keys, ordering, temporary};
+use super::{SortOptions, files, keys, ordering, tables, temporary};
 use crate::cli::compress;
 use crate::cli::flag::{Arguments, Domain, Effect, Flag, Name, Operand, Section, missing};
 use crate::cli::job_kind::JobKind::{Lines, Table};
@@ -46,12 +46,15 @@ Prints the bytes that `sortie sort ... | head -n K` prints, and so does `sortie 
 memory that about K lines take, whatever its size. If K lines do not fit in memory, everything is sorted, through temporary files.
 
 -n is the number of lines, as in head. To compare numbers, give --numeric-sort or a key with n, such as -k1n. All other options, and \
-keys, are those of sortie sort; see sortie sort --help. With -u, lines with equal keys count as one line.
+keys, are those of sortie sort; see sortie sort --help. With -u, lines with equal keys count as one line. Of a table (--by, --csv, \
+--tsv, --delimiter or --jsonl), -n is the number of records after the header.
 
 Examples:
   sortie top -n 10 -k2,2nr sizes.txt        the 10 largest numbers in the second field
   sortie top -n 3 -t, -k3,3 -k1,1 sales.csv.gz
                                             the first 3 by column 3, then by column 1
+  sortie top -n 10 --by price:desc sales.csv
+                                            the 10 records with the highest prices, after the header
   du -a | sortie top -n 20 -k1nr            the 20 largest files
   sortie top -n 5 -uhr sizes.txt            the 5 largest sizes, such as 2K or 1G, each once";
     const OPERAND: Operand = Operand {
@@ -69,6 +72,8 @@ Examples:
         },
         Section { heading: Some("Keys"), flags: &keys::shared() },
         Section { heading: Some("Keys"), flags: &keys::ties() },
+        Section { heading: Some("Tables"), flags: &tables::shared() },
+        Section { heading: Some("Tables"), flags: &tables::ties() },
         Section { heading: Some("Output"), flags: &compress::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
         Section { heading: Some("Resources"), flags: &temporary::shared() },

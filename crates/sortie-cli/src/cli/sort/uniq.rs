@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use sortie_files::formats::text::Distinct;
 
 use super::lines::LinesOptions;
-use super::{SortOptions, files, keys, ordering, temporary};
+use super::{SortOptions, files, keys, ordering, tables, temporary};
 use crate::cli::compress;
 use crate::cli::flag::{Arguments, Effect, Flag, Name, Operand, Section};
-use crate::cli::job_kind::JobKind::Lines;
+use crate::cli::job_kind::JobKind::{Lines, Table};
 use crate::cli::resources;
 use crate::failure::Failure;
 
@@ -17,21 +17,21 @@ const WHICH: &[Flag<UniqOptions>] = &[
     Flag {
         name: Name::Both('c', "count"),
         gnu: true,
-        of: &[Lines],
+        of: &[Lines, Table],
         help: "Print before each line how often it occurs",
         effect: Effect::Switch(|args| args.own.count = true),
     },
     Flag {
         name: Name::Both('d', "repeated"),
         gnu: true,
-        of: &[Lines],
+        of: &[Lines, Table],
         help: "Print only lines that occur several times",
         effect: Effect::Switch(|args| args.own.repeated = true),
     },
     Flag {
         name: Name::Both('u', "unique"),
         gnu: true,
-        of: &[Lines],
+        of: &[Lines, Table],
         help: "Print only lines that occur once",
         effect: Effect::Switch(|args| args.own.single = true),
     },
@@ -54,6 +54,9 @@ the rest is sorted through temporary files. In other locales, all lines are sort
 With keys or other ordering options, such as -k2,2 or -f, lines with equal keys count as one, as in sort -u, and the first of \
 the input is printed. All lines are sorted then.
 
+Records of a table (--by, --csv, --tsv, --delimiter or --jsonl) with equal keys count as one, as in sort -u --count. -c adds a first \
+column with the name count.
+
 -c, -d and -u are those of GNU uniq. For the dictionary order of sort, give --dictionary-order or a key with d, such as -k1d. All \
 other options, and keys, are those of sortie sort; see sortie sort --help.
 
@@ -61,6 +64,7 @@ Examples:
   sortie uniq -c access.log                 each line, and how often it occurs
   sortie uniq -d names.txt more.txt.gz      names that occur several times
   sortie uniq -c -t, -k3,3 sales.csv        the first line of each value in column 3, and their number
+  sortie uniq -c --by user events.csv       the first record of each user, and their number
   sortie uniq -c words.txt | sortie top -n 10 -k1,1nr
                                             the 10 most frequent words";
     const OPERAND: Operand = Operand {
@@ -77,6 +81,7 @@ Examples:
             flags: &ordering::shared(Name::Long("dictionary-order"), ordering::NUMERIC),
         },
         Section { heading: Some("Keys"), flags: &keys::shared() },
+        Section { heading: Some("Tables"), flags: &tables::shared() },
         Section { heading: Some("Output"), flags: &compress::shared() },
         Section { heading: Some("Resources"), flags: &resources::shared() },
         Section { heading: Some("Resources"), flags: &temporary::shared() },

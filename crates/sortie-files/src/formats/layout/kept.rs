@@ -1,4 +1,4 @@
-//! Which of several items with equal keys are written, and how many items.
+//! Which of several items with equal keys are written, how many items, and how.
 
 use crate::memory::append;
 use crate::{Error, Sink};
@@ -13,74 +13,112 @@ pub enum Keep {
     Last,
     /// Only items whose key no other has.
     None,
+    /// The first, of those whose key others have too.
+    Repeated,
 }
 
-/// Passes on some of the items of sorted pieces.
+/// Passes on items of sorted pieces as they are written.
 pub struct Kept<'a, L: ?Sized> {
     layout: &'a L,
-    keep: Keep,
+    /// Which of the items with equal keys are passed on, if not all.
+    keep: Option<Keep>,
     /// How many items may still be passed on.
     left: u64,
-    /// The item that may have to be written, or was, and its key.
+    /// Gets the items that are left out because others have their keys.
+    others: Option<Sink<'a>>,
+    /// The item that may have to be written, the key, and how many items had that key.
     last: Vec<u8>,
     key: Vec<u8>,
+    count: u64,
     next_key: Vec<u8>,
-    is_repeated: bool,
+}
+
+/// The items of a piece.
+#[derive(Default)]
+struct Piece {
+    kept: Vec<u8>,
+    others: Vec<u8>,
 }
 
 impl<'a, L: Layout + ?Sized> Kept<'a, L> {
-    pub fn new(layout: &'a L, keep: Keep, count: Option<u64>) -> Self {
-        let left = count.unwrap_or(u64::MAX);
+    pub fn new(layout: &'a L, keep: Option<Keep>, most: Option<u64>, others: Option<Sink<'a>>) -> Self {
         Kept {
             layout,
             keep,
-            left,
+            left: most.unwrap_or(u64::MAX),
+            others,
             last: Vec::new(),
             key: Vec::new(),
+            count: 0,
             next_key: Vec::new(),
-            is_repeated: false,
         }
     }
 
     /// Takes a piece of whole items.
-    pub fn take(&mut self, mut piece: &[u8], sink: Sink<'_>) -> Result<(), Error> {
-        let mut kept = Vec::new();
-        while !piece.is_empty() {
-            let first = self.layout.first(piece);
-            let bytes = first.ok().flatten().expect("the items were whole when they were read");
-            let (item, rest) = piece.split_at(bytes);
-            piece = rest;
-            self.next_key.clear();
-            self.layout.group(item, &mut self.next_key);
-            let is_equal = !self.last.is_empty() && self.key == self.next_key;
-            if !is_equal {
-                self.put_last(&mut kept)?;
-                std::mem::swap(&mut self.key, &mut self.next_key);
-            }
-            self.is_repeated = is_equal;
-            if !is_equal || self.keep == Keep::Last {
-                self.last.clear();
-                append(&mut self.last, item)?;
+    pub fn take(&mut self, mut bytes: &[u8], sink: Sink<'_>) -> Result<(), Error> {
+        let mut piece = Piece::default();
+        while !bytes.is_empty() {
+            let first = self.layout.first(bytes);
+            let length = first.ok().flatten().expect("the items were whole when they were read");
+            let (item, rest) = bytes.split_at(length);
+            bytes = rest;
+            match self.keep {
+                Some(keep) => self.choose(item, keep, &mut piece)?,
+                None => self.layout.write(item, 1, &mut piece.kept)?,
             }
         }
-        sink(&kept)
+        self.pass(&piece, sink)
     }
 
     /// Ends the items.
     pub fn end(mut self, sink: Sink<'_>) -> Result<(), Error> {
-        let mut kept = Vec::new();
-        self.put_last(&mut kept)?;
-        sink(&kept)
+        let mut piece = Piece::default();
+        self.put_last(&mut piece)?;
+        self.pass(&piece, sink)
+    }
+
+    fn pass(&mut self, piece: &Piece, sink: Sink<'_>) -> Result<(), Error> {
+        if let Some(others) = &mut self.others {
+            others(&piece.others)?;
+        }
+        sink(&piece.kept)
+    }
+
+    fn choose(&mut self, item: &[u8], keep: Keep, piece: &mut Piece) -> Result<(), Error> {
+        self.next_key.clear();
+        self.layout.group(item, &mut self.next_key);
+        if self.count == 0 || self.key != self.next_key {
+            self.put_last(piece)?;
+            std::mem::swap(&mut self.key, &mut self.next_key);
+            self.count = 1;
+            self.last.clear();
+            return append(&mut self.last, item);
+        }
+        self.count += 1;
+        if self.others.is_some() && (keep == Keep::Last || keep == Keep::None && self.count == 2) {
+            append(&mut piece.others, &self.last)?;
+        }
+        if keep == Keep::Last {
+            self.last.clear();
+            append(&mut self.last, item)?;
+        } else if self.others.is_some() {
+            append(&mut piece.others, item)?;
+        }
+        Ok(())
     }
 
     /// Adds the last item, unless it is to be left out.
-    fn put_last(&mut self, kept: &mut Vec<u8>) -> Result<(), Error> {
-        let is_out = self.last.is_empty() || self.keep == Keep::None && self.is_repeated || self.left == 0;
-        if is_out {
-            Ok(())
-        } else {
+    fn put_last(&mut self, piece: &mut Piece) -> Result<(), Error> {
+        let is_in = match self.keep {
+            Some(Keep::First | Keep::Last) => self.count > 0,
+            Some(Keep::None) => self.count == 1,
+            Some(Keep::Repeated) => self.count > 1,
+            None => false,
+        };
+        if is_in && self.left > 0 {
             self.left -= 1;
-            append(kept, &self.last)
+            self.layout.write(&self.last, self.count, &mut piece.kept)?;
         }
+        Ok(())
     }
 }

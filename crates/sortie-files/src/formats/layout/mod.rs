@@ -1,5 +1,6 @@
 //! Items of any length that follow each other in their files. A [`Layout`] says where an item ends and what its key is.
 
+mod duplicates;
 mod feed;
 mod kept;
 mod merged;
@@ -19,6 +20,7 @@ use crate::memory::{self, append, room, window};
 use crate::merge::{Order, merge_cursors};
 use crate::run::Part;
 use crate::{Error, Format, Gather, Input, Keyed, Ledger, Share, Sink, Sorted, Task};
+use duplicates::Duplicates;
 use feed::{Feed, Opened, end_last, wrong};
 pub use kept::Keep;
 use kept::Kept;
@@ -83,6 +85,27 @@ pub trait Layout: Sync {
         Ok(Some(0))
     }
 
+    /// Whether items are written otherwise than they are read.
+    fn rewrites(&self) -> bool {
+        false
+    }
+
+    /// Appends an item as it is written. `count` is the number of items with its key if only one of them is kept, else 1.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    fn write(&self, item: &[u8], _count: u64, out: &mut Vec<u8>) -> Result<(), Error> {
+        append(out, item)
+    }
+
+    /// Appends a header, as [`Layout::header`] has found it, as it is written.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    fn write_header(&self, header: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        append(out, header)
+    }
+
     /// What is wrong with a last item whose end is missing.
     fn unfinished(&self) -> &'static str {
         "the last item is cut short"
@@ -139,7 +162,10 @@ fn run<L: Layout + ?Sized>(
     let size = inputs.iter().map(if is_text { Input::size } else { Input::raw_size }).sum::<Option<u64>>();
     choices.publish(output, size, false, |task, sink| {
         let sort = LayoutSort::new(layout, task.budget, choices, size, task.ledger);
-        sort.write(choices, sink, |sink| work(&sort, inputs, size, task, sink))
+        let mut others = Duplicates::open(choices.duplicates.as_deref(), output, task)?;
+        sort.write(choices, sink, others.as_mut(), |sink| work(&sort, inputs, size, task, sink))?;
+        task.ledger.may_publish()?;
+        others.map_or(Ok(()), Duplicates::finish)
     })
 }
 
@@ -203,16 +229,16 @@ struct LayoutSort<'a, L: ?Sized> {
 
 impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
     fn new(layout: &'a L, budget: u64, choices: &Choices, size: Option<u64>, ledger: &'a Ledger) -> Self {
-        let is_filtered = is_filtered(layout, choices);
+        let is_grouped = is_grouped(layout, choices);
         let window = window(budget, size);
         let gather = Gather {
             window,
             terminator: None,
-            unique: choices.unique && !is_filtered,
-            whole: is_filtered,
+            unique: choices.unique && !is_grouped,
+            whole: is_grouped || layout.rewrites(),
             alone: rayon::current_num_threads() == 1,
         };
-        let top = choices.top.filter(|_| !is_filtered).map(|top| usize::try_from(top).unwrap_or(usize::MAX));
+        let top = choices.top.filter(|_| !is_grouped).map(|top| usize::try_from(top).unwrap_or(usize::MAX));
         LayoutSort {
             layout,
             // A window is written while the next one is filled.
@@ -226,28 +252,33 @@ impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
         }
     }
 
-    /// Writes the header, and those of the sorted items that are chosen.
+    /// Writes the header, and those of the sorted items that are chosen. `others` gets the header and what is left out as equal.
     fn write(
         &self,
         choices: &Choices,
         sink: Sink<'_>,
+        others: Option<&mut Duplicates>,
         sort: impl FnOnce(Sink<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut has_begun = false;
         let mut put = |bytes: &[u8]| {
             if !std::mem::replace(&mut has_begun, true) {
-                sink(self.header.get().map_or(&[], |header| &header[..]))?;
+                let mut header = Vec::new();
+                self.header.get().map_or(Ok(()), |read| self.layout.write_header(read, &mut header))?;
+                sink(&header)?;
             }
             sink(bytes)
         };
-        if is_filtered(self.layout, choices) {
-            let mut kept = Kept::new(self.layout, choices.keep, choices.top);
-            sort(&mut |piece| kept.take(piece, &mut put))?;
-            kept.end(&mut put)
-        } else {
+        if !self.gather.whole {
             sort(&mut put)?;
-            put(&[])
+            return put(&[]);
         }
+        let mut put_other = others.map(|others| |bytes: &[u8]| others.put(self.header.get(), bytes));
+        let keep = is_grouped(self.layout, choices).then_some(choices.keep);
+        let most = choices.top.filter(|_| keep.is_some());
+        let mut kept = Kept::new(self.layout, keep, most, put_other.as_mut().map(|put| put as Sink<'_>));
+        sort(&mut |piece| kept.take(piece, &mut put))?;
+        kept.end(&mut put)
     }
 
     /// The first item out of order.
@@ -306,9 +337,10 @@ impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
     }
 }
 
-/// Whether items are left out after the last merge.
-fn is_filtered<L: Layout + ?Sized>(layout: &L, choices: &Choices) -> bool {
-    choices.unique && (choices.keep != Keep::First || layout.has_groups())
+/// Whether items are left out as equal after the last merge, rather than as soon as they are met.
+fn is_grouped<L: Layout + ?Sized>(layout: &L, choices: &Choices) -> bool {
+    let needs_all = choices.keep != Keep::First || choices.duplicates.is_some();
+    choices.unique && (needs_all || layout.has_groups() || layout.rewrites())
 }
 
 fn lines(text: &[u8]) -> u64 {

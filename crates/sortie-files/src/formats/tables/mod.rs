@@ -22,6 +22,7 @@ mod key;
 mod opened;
 mod records;
 mod value;
+mod written;
 
 #[cfg(test)]
 mod tests;
@@ -31,8 +32,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::Layout;
-use crate::Input;
 use crate::compression::Way;
+use crate::memory::append;
+use crate::{Error, Input};
 pub use key::{Column, ColumnKey, ColumnType};
 use opened::{Head, Opened, UNCLOSED, Wrong, first, guess};
 use records::Dialect;
@@ -64,6 +66,17 @@ impl Form {
     }
 }
 
+/// A byte that separates fields, or begins comments.
+///
+/// # Errors
+/// If it has another meaning.
+pub fn marker(byte: u8) -> Result<u8, &'static str> {
+    match byte {
+        b'"' | b'\n' | b'\r' => Err("quotes and line ends have another meaning in a table"),
+        byte => Ok(byte),
+    }
+}
+
 /// A table, and what it is sorted by. Each value is for one sort, because the first input decides what is not given.
 ///
 /// O(bytes) to find keys, on all threads. Besides the records, memory is that of their keys.
@@ -79,6 +92,13 @@ pub struct Table {
     pub keys: Vec<ColumnKey>,
     /// The columns that [`Choices::unique`](super::Choices::unique) compares: the first of the keys, in any order. By default all keys.
     pub unique: Vec<Column>,
+    /// The columns to write, if not all.
+    pub columns: Vec<Column>,
+    /// The byte to write between fields, if another than was read.
+    pub output_separator: Option<u8>,
+    /// The name of a first column with the number of records that are equal to each record in [`Choices::unique`](super::Choices::unique),
+    /// itself included. Lines of JSON become objects with this member and `record`.
+    pub count: Option<String>,
     /// Whether a value that does not have its column's type, or a record with too few or too many fields, is an error.
     pub strict: bool,
     opened: OnceLock<Opened>,
@@ -196,6 +216,24 @@ impl Layout for Table {
 
     fn has_groups(&self) -> bool {
         !self.unique.is_empty() && !self.keys.is_empty()
+    }
+
+    fn rewrites(&self) -> bool {
+        !self.columns.is_empty() || self.output_separator.is_some() || self.count.is_some()
+    }
+
+    fn write(&self, record: &[u8], count: u64, out: &mut Vec<u8>) -> Result<(), Error> {
+        match self.opened.get().and_then(|opened| opened.written.as_ref()) {
+            Some(written) => written.record(record, count, out),
+            None => append(out, record),
+        }
+    }
+
+    fn write_header(&self, header: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        match self.opened.get().and_then(|opened| opened.written.as_ref()) {
+            Some(written) => written.header(header, out),
+            None => append(out, header),
+        }
     }
 
     fn ending(&self) -> Option<&'static [u8]> {

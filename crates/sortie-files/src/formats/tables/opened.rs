@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use serde_json::value::RawValue;
-
-use super::json::{self, Path};
+use super::json::{self, Path, Paths};
 use super::key::{Column, ColumnKey, ColumnType};
 use super::records::{Dialect, guess_separator, value, without_end};
 use super::value::{AFTER_ALL, Direction, Found, encode, sniff};
+use super::written::{RECORD, Written};
 use super::{Form, Table};
+use crate::formats::Layout;
 use crate::quote;
 
 /// The keys of a record that are found without an allocation.
@@ -29,8 +29,12 @@ pub struct Opened {
     /// The number of columns. 0 for JSON lines.
     pub columns: usize,
     pub keys: Vec<Key>,
+    /// The paths of the keys. Only for JSON lines.
+    paths: Paths,
     /// How many of the keys say whether records are equal.
     pub grouping: usize,
+    /// How records are written, if not as they are read.
+    pub written: Option<Written>,
     /// The records with too few or too many fields.
     pub ragged: AtomicU64,
 }
@@ -137,7 +141,9 @@ impl Opened {
             header: head.names,
             columns,
             keys: Vec::new(),
+            paths: Paths::default(),
             grouping: 0,
+            written: None,
             ragged: AtomicU64::new(0),
         };
         let keys: Vec<_> = match &table.keys[..] {
@@ -148,8 +154,46 @@ impl Opened {
             let key = opened.key(key, records())?;
             opened.keys.push(key);
         }
+        opened.paths = Paths::of(opened.keys.iter().filter_map(Key::path));
         opened.grouping = opened.grouping(&table.unique)?;
+        if table.rewrites() {
+            opened.written = Some(opened.written(table)?);
+        }
         Ok(opened)
+    }
+
+    /// How records are written, if not as they are read.
+    fn written(&self, table: &Table) -> Result<Written, String> {
+        let columns = match &table.columns[..] {
+            [] => None,
+            _ if self.form == Form::JsonLines => {
+                return Err("JSON lines have no columns to choose; only the columns of delimited tables can be written".into());
+            }
+            columns => Some(columns.iter().map(|column| self.index(column)).collect::<Result<_, _>>()?),
+        };
+        let separator = match (self.form, table.output_separator) {
+            (Form::JsonLines, Some(_)) => return Err("JSON lines have no separator".into()),
+            (Form::JsonLines, None) => b',',
+            (Form::Delimited(separator), other) => other.unwrap_or(separator),
+        };
+        if let Some(name) = &table.count
+            && (self.header.iter().flatten().any(|other| other == name)
+                || self.form == Form::JsonLines && name == RECORD)
+        {
+            return Err(format!(
+                "there is a column '{}' already; give another name for the count",
+                quote::harmless(name)
+            ));
+        }
+        Ok(Written { form: self.form, dialect: self.dialect, columns, separator, count: table.count.clone() })
+    }
+
+    /// The index of a column of a delimited table.
+    fn index(&self, column: &Column) -> Result<usize, String> {
+        match self.place(column)?.1 {
+            Place::Column(index) => Ok(index),
+            Place::Path(_) => unreachable!("only JSON lines have paths"),
+        }
     }
 
     fn key(&self, key: &ColumnKey, records: Sample<'_>) -> Result<Key, String> {
@@ -331,22 +375,27 @@ impl Opened {
         out: &mut Vec<u8>,
         tell: impl Fn(Wrong<'_>) -> Result<(), String>,
     ) -> Result<(), String> {
-        let keys = &self.keys[..count];
-        let mut values = vec![None; count];
+        let (mut few, mut many) = ([None; FEW], Vec::new());
+        let values = if self.keys.len() <= FEW {
+            &mut few[..self.keys.len()]
+        } else {
+            many.resize(self.keys.len(), None);
+            &mut many[..]
+        };
         if !record.trim_ascii().is_empty() {
-            json::find(record, keys.iter().filter_map(Key::path), &mut values)?;
+            json::find(record, &self.paths, values)?;
         }
-        for (key, document) in keys.iter().zip(values) {
+        for (key, &mut value) in self.keys[..count].iter().zip(values) {
             let Some(kind) = key.kind else {
                 let mut encoded = Ok(());
                 key.direction.encode(out, |out| {
-                    encoded = document.map_or(Ok(()), |document| json::encode(document, out));
+                    encoded = value.map_or(Ok(()), |value| json::encode(value, out));
                 });
                 encoded?;
                 continue;
             };
-            let string = document.and_then(json::string);
-            let text = match (&string, document.map(RawValue::get)) {
+            let string = value.and_then(json::string);
+            let text = match (&string, value) {
                 (Some(string), _) => string.as_bytes(),
                 (None, None | Some("null")) => b"",
                 (None, Some(text)) => text.as_bytes(),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2_iter};
 
-const QUOTE: u8 = b'"';
+pub const QUOTE: u8 = b'"';
 /// The separators among which that of a text is guessed.
 const SEPARATORS: [u8; 4] = *b",\t;|";
 
@@ -91,7 +91,7 @@ impl<'t> Iterator for Fields<'t> {
 }
 
 /// The end of the quoted part at the start of `field`.
-fn after_quotes(field: &[u8]) -> usize {
+pub fn after_quotes(field: &[u8]) -> usize {
     let mut at = 1;
     while let Some(length) = memchr(QUOTE, &field[at..]) {
         at += length + 1;

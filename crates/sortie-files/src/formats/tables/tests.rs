@@ -232,6 +232,97 @@ fn one_of_equal_records_is_kept() {
     }
 }
 
+/// Counts and left out records, by maps of all records.
+#[test]
+fn equal_records_are_counted_and_left_out_ones_are_kept_elsewhere() {
+    let mut random = fastrand::Rng::with_seed(6);
+    let records: Vec<(u16, u32)> = (0..30_000).map(|i| (random.u16(..9_000), i)).collect();
+    let text = |records: &[(u16, u32)]| -> String {
+        records.iter().map(|(key, index)| format!("{key:04},{index}\n")).collect()
+    };
+    let input = format!("k,i\n{}", text(&records));
+    let mut ordered = records.clone();
+    ordered.sort();
+    let folder = tempfile::tempdir().unwrap();
+    let others = folder.path().join("others.csv");
+    for keep in [Keep::First, Keep::Last, Keep::None, Keep::Repeated] {
+        let (mut kept, mut left) = (String::from("times,k,i\n"), String::from("k,i\n"));
+        for group in ordered.chunk_by(|a, b| a.0 == b.0) {
+            let (chosen, rest) = match (keep, group) {
+                (Keep::First, [first, rest @ ..]) => (Some(first), rest),
+                (Keep::Last, [rest @ .., last]) => (Some(last), rest),
+                (Keep::None, [only]) => (Some(only), &[][..]),
+                (Keep::None, group) => (None, group),
+                (Keep::Repeated, [first, rest @ ..]) => ((!rest.is_empty()).then_some(first), rest),
+                _ => unreachable!("no group is empty"),
+            };
+            kept.extend(chosen.iter().map(|(key, index)| format!("{},{key:04},{index}\n", group.len())));
+            left.push_str(&text(rest));
+        }
+        for memory in [None, Some(64 << 10), Some(1 << 20)] {
+            let choices = Choices {
+                unique: true,
+                keep,
+                memory,
+                duplicates: Some(others.clone()),
+                ..Choices::default()
+            };
+            let table = Table { count: Some("times".into()), ..table("k") };
+            let found = sorted(&table, &[input.as_bytes()], &choices).unwrap();
+            assert!(found == kept.as_bytes(), "{keep:?} {memory:?}");
+            assert!(fs::read_to_string(&others).unwrap() == left, "{keep:?} {memory:?}");
+        }
+    }
+    // Nothing is left out: a header alone, or nothing at all.
+    let choices = Choices { unique: true, duplicates: Some(others.clone()), ..Choices::default() };
+    sorted(&table("k"), &[b"k,i\n1,2\n"], &choices).unwrap();
+    assert_eq!(fs::read_to_string(&others).unwrap(), "k,i\n");
+    let lines = Table { form: Some(Form::JsonLines), count: Some("n".into()), ..table(".a") };
+    let found = sorted(&lines, &[b"{\"a\":1}\n{\"a\":1,\"b\":2}\n\n"], &choices).unwrap();
+    assert_eq!(
+        String::from_utf8(found).unwrap(),
+        "{\"n\":2,\"record\":{\"a\":1}}\n{\"n\":1,\"record\":null}\n"
+    );
+    assert_eq!(fs::read_to_string(&others).unwrap(), "{\"a\":1,\"b\":2}\n");
+}
+
+#[test]
+fn other_columns_and_separators_are_written() {
+    let chosen =
+        |keys: &str, columns: &str| Table { columns: ColumnKey::columns(columns).unwrap(), ..table(keys) };
+    let text = "a,\"b;\",c\n2,x;y,\"p,q\"\n1,\"z\"\n";
+    sorts(&chosen("a", "c,a"), text, "c,a\n,1\n\"p,q\",2\n");
+    sorts(
+        &Table { output_separator: Some(b';'), ..chosen("a", "\"b;\",1") },
+        text,
+        "\"b;\";a\n\"z\";1\n\"x;y\";2\n",
+    );
+    let tabs = Table { output_separator: Some(b'\t'), ..table("a") };
+    sorts(&tabs, text, "a\t\"b;\"\tc\n1\t\"z\"\n2\tx;y\t\"p,q\"\n");
+    // Large enough for runs, whose records keep their bytes.
+    let many: String = (0..40_000).map(|i| format!("{},{i},\"v\"\n", i * 7919 % 40_009)).collect();
+    let mut expected: Vec<_> = (0..40_000).map(|i| (i * 7919 % 40_009, i)).collect();
+    expected.sort();
+    let lines: String = expected.iter().map(|(key, i)| format!("\"v\"|{key}|{i}\n")).collect();
+    let pipes = || Table { output_separator: Some(b'|'), ..chosen("a:number", "c,a,b") };
+    let input = format!("a,b,c\n{many}");
+    for (memory, top) in [(None, None), (Some(64 << 10), None), (Some(64 << 10), Some(3)), (None, Some(3))] {
+        let choices = Choices { memory, top, ..Choices::default() };
+        let found = sorted(&pipes(), &[input.as_bytes()], &choices).unwrap();
+        let rows =
+            top.map_or(lines.len(), |top| lines.split_inclusive('\n').take(top as usize).map(str::len).sum());
+        assert!(found == format!("c|a|b\n{}", &lines[..rows]).as_bytes(), "{memory:?} {top:?}");
+    }
+    let refused =
+        |table: Table, text: &str| sorted(&table, &[text.as_bytes()], &Choices::default()).unwrap_err();
+    assert_eq!(refused(chosen("a", "z"), "a,b\n"), "0: there is no column 'z'; the header has 'a', 'b'");
+    assert_eq!(
+        refused(Table { count: Some("b".into()), ..table("a") }, "a,b\n"),
+        "0: there is a column 'b' already; give another name for the count"
+    );
+    assert!(refused(chosen(".a", "b"), "{\"a\":1}\n").starts_with("0: JSON lines have no columns to choose"));
+}
+
 #[test]
 fn forms_and_types_are_recognised() {
     let by = |keys: &str| table(keys);
