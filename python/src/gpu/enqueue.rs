@@ -39,6 +39,8 @@ macro_rules! with_key {
     };
 }
 
+pub(super) use with_key;
+
 /// What is sorted.
 pub struct Keys<'a> {
     pub memory: &'a Memory,
@@ -211,7 +213,7 @@ impl<'py> Scratch<'py> {
 }
 
 /// Where a workspace begins.
-const ALIGNMENT: usize = 256;
+pub(super) const ALIGNMENT: usize = 256;
 
 /// Waits for all work on the stream of an array.
 pub fn wait(py: Python<'_>, memory: &Memory) -> PyResult<()> {
