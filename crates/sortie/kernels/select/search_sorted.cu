@@ -10,7 +10,8 @@
 //   because a multiprocessor looks up few cache lines per cycle, whatever is taken of them. Keys are grouped as if
 //   `lead` more were before the first.
 // - Queries in order share what they read, whatever way they are searched. They need no index, which takes time to build.
-// - Order: look_at_queries, build_index, bound_stretches and search_sorted. For few queries, the last alone.
+// - Order: bound_stretches, build_index and search_sorted. If there are many keys for each query, without the first; for
+//   few queries, the last alone.
 // - Source: own. The index is a B+-tree without pointers, as in Rao and Ross, "Cache conscious indexing for
 //   decision-support in main memory" (1999).
 #include "mixed.cuh"
@@ -69,40 +70,25 @@ struct Search {
     u64 lead;
     // The least power of two that is no less than lead + count.
     u64 whole;
-    // The position of the first query of each stretch. Null if there are few queries.
+    // The position of the first query of each stretch, and whether queries are known to be out of order, 0 before. Both
+    // null if stretches are not bounded.
     u64* bounds;
-    // Whether queries are known to be out of order; 0 before. Null if there are few queries.
     u32* unordered;
 
     SIMT_FN u64 stretches() const { return (queried + STRETCH - 1) / STRETCH; }
     SIMT_FN bool has_ordered_queries() const { return unordered != nullptr && *unordered == 0; }
-    // The same search without the index, unless it is needed.
-    SIMT_FN Search by_way() const {
-        Search by = *this;
-        if (index != nullptr && has_ordered_queries()) {
-            by.index = nullptr;
-            by.top = by.levels = 1;
-            by.stride = whole;
-        }
-        return by;
+    // The same search without the index.
+    SIMT_FN Search plain() const {
+        Search plain = *this;
+        plain.index = nullptr;
+        plain.top = plain.levels = 1;
+        plain.stride = whole;
+        return plain;
     }
 };
 
 SIMT_FN Code code_of_query(const Search& job, const Codes& codes, u64 query) {
     return codes.of(job.queries[lesser(query, job.queried - 1)]);
-}
-
-// look_at_queries: finds out whether queries are out of order. Compares the first query of each stretch with one of the
-// next.
-// - Launch: a thread per stretch, in blocks of THREADS. No shared memory.
-// - Writes: `unordered`.
-SIMT_KERNEL(THREADS, 1) look_at_queries(Search job, Codes codes) {
-    await_turn();
-    const u64 stretch = u64(block_rank()) * THREADS + thread_rank();
-    if (stretch >= job.stretches()) return;
-    const u64 later = (stretch + 1) * STRETCH + mixed(stretch) % STRETCH;
-    if (code_of_query(job, codes, later) < code_of_query(job, codes, stretch * STRETCH))
-        atomic_store<Relaxed>(job.unordered, 1);
 }
 
 // build_index: writes the levels, unless the queries are in order.
@@ -232,21 +218,22 @@ SIMT_FN u64 find(const Search& job, const Codes& codes, const Code* top, const L
     });
 }
 
-// bound_stretches: finds the positions of the first queries of all stretches.
-// - Preconditions: the index is built, unless it is null.
-// - Launch: any number of blocks of THREADS threads. Shared memory: the top level.
-// - Writes: `bounds`.
+// bound_stretches: finds the positions of the first queries of all stretches, and whether queries are out of order. For
+// that, it compares the first query of each stretch with one of the next.
+// - Launch: any number of blocks of THREADS threads, no shared memory.
+// - Writes: `bounds` and `unordered`.
+// - Cost: a binary search of the keys per stretch.
 SIMT_KERNEL(THREADS, RESIDENT) bound_stretches(Search asked, Codes codes) {
     await_turn();
-    const Search job = asked.by_way();
-    Code* const top = reinterpret_cast<Code*>(shared_memory());
-    load_top(job, codes, top);
-    barrier();
+    const Search job = asked.plain();
     const u64 stretches = job.stretches();
     for (u64 first = u64(block_rank()) * THREADS; first < stretches; first += u64(grid_blocks()) * THREADS) {
         const u64 stretch = first + thread_rank();
+        const u64 later = (stretch + 1) * STRETCH + mixed(stretch) % STRETCH;
+        if (code_of_query(job, codes, later) < code_of_query(job, codes, stretch * STRETCH))
+            atomic_store<Relaxed>(job.unordered, 1);
         const Limit limit = limit_of(job, codes, stretch * STRETCH);
-        const u64 found = find(job, codes, top, limit);
+        const u64 found = find(job, codes, nullptr, limit);
         if (stretch < stretches) job.bounds[stretch] = limit.is_past_all ? job.count : found;
     }
 }
@@ -319,7 +306,8 @@ SIMT_FN bool put_ordered(const Search& job, const Codes& codes, Code* window, u6
 }
 
 // search_sorted: writes the positions of the queries.
-// - Preconditions: the index is built and the stretches are bounded, unless these are null.
+// - Preconditions: the index is built, unless it is null or the queries are in order; the stretches are bounded, unless
+//   bounds are null.
 // - Launch: any number of blocks of THREADS threads. Shared memory: the top level, and WINDOW codes for each warp.
 // - Writes: `positions`.
 // - Cost: a query reads log2(top) entries of the top level in shared memory, a sector of each other level, and two of the
@@ -328,7 +316,7 @@ SIMT_FN bool put_ordered(const Search& job, const Codes& codes, Code* window, u6
 //   are read once.
 SIMT_KERNEL(THREADS, RESIDENT) search_sorted(Search asked, Codes codes) {
     await_turn();
-    const Search job = asked.by_way();
+    const Search job = asked.has_ordered_queries() ? asked.plain() : asked;
     Code* const top = reinterpret_cast<Code*>(shared_memory());
     Code* const window = top + asked.top + warp_rank() * WINDOW;
     load_top(job, codes, top);

@@ -6,7 +6,7 @@ use sortie_device::{Launch, Stream, View, WARP};
 use super::alloc::{check_workspace, scratch, workspace_bytes};
 use super::engine::KernelSet;
 use super::kernels::search::SearchJob;
-use super::kernels::{File, Instance, blocks};
+use super::kernels::{File, Instance};
 use super::top::Content;
 use super::{Gpu, Pending};
 use crate::error::same_length;
@@ -14,21 +14,24 @@ use crate::key::index_fits;
 use crate::{Error, Index, Order, Side, TotalOrder};
 
 /// Threads of a block.
-const BLOCK: usize = 512;
+const BLOCK: usize = 256;
 /// Blocks that a multiprocessor runs at the same time.
-const RESIDENT: u32 = 2;
+const RESIDENT: u32 = 4;
 /// Queries that a warp takes at a time.
 const STRETCH: usize = 256;
 /// Bytes of the keys that a warp holds in shared memory.
-const WINDOW_BYTES: usize = 2 << 10;
+const WINDOW_BYTES: usize = 4 << 10;
 /// Bytes of a node of the index, and of a group of keys.
 const NODE_BYTES: usize = 32;
 const GROUP_BYTES: usize = 64;
 /// Entries of the index in shared memory, besides one that ends them. On an H200, 2^26 u32 were searched for in 2^20 in 1.8 ms.
 /// With 2^13 entries in shared memory, it took 2.2 ms: random loads of a warp collide there.
 const MOST_TOP: usize = 1 << 10;
-/// Fewer queries are searched without an index. On an H200, 2^18 in 2^26 u32 took 60 us so, and 80 us with one.
-const MANY: usize = 1 << 18;
+/// Fewer queries are searched without an index. On an H200, 2^19 in 2^26 u32 took 0.1 ms with one and without, and 2^20 took 0.13 and
+/// 0.18 ms.
+const MANY: usize = 1 << 20;
+/// Stretches are bounded if there are at most this many keys per query. With more, queries in order share little.
+const MOST_KEYS_PER_QUERY: usize = 8;
 /// The least alignment of a piece of scratch memory.
 const PIECE_BYTES: usize = GROUP_BYTES;
 
@@ -59,13 +62,13 @@ impl Gpu {
     /// [`Sorter::search_sorted`](crate::Sorter::search_sorted). If the keys are not in order, the positions are unspecified, but
     /// no greater than the number of keys.
     ///
-    /// - Fewer than 2^18 queries: a binary search each.
+    /// - Fewer than 2^20 queries: a binary search each.
     /// - More queries: an index of the keys is built first, of one in 16 keys (8 of 64 bits) or fewer, so that it has at most
     ///   one entry per query. A query then reads one sector of 32 bytes of each of its levels and two of the keys.
-    /// - If the queries are in order, or mostly so: no index. A warp takes 256 queries, finds where they begin and end, and
-    ///   reads the keys between once.
+    /// - At least one query per 8 keys, and all in order: no index. A warp takes 256 queries, and reads the keys between the
+    ///   first and the last of them once. It does the same for those of other queries that are in order.
     ///
-    /// Scratch for 2^18 and more queries: the index, and 8 bytes per 256 queries. The index takes up to 1/14 of the size of keys
+    /// Scratch for 2^20 and more queries: the index, and 8 bytes per 256 queries. The index takes up to 1/14 of the size of keys
     /// of 32 bits, and 1/6 of that of keys of 64 bits. [`Gpu::workspace_bytes_of_search`] is the size of a workspace.
     ///
     /// ```no_run
@@ -128,7 +131,7 @@ impl Gpu {
         }
         let codes = content.codes::<K::Bits>();
         let kernels = self.kernel_set(&OfSearch { content, key_bytes: size_of::<K>() })?;
-        let [look, build, bound, search] = &kernels[0][..] else { unreachable!("as many as instances") };
+        let [bound, build, search] = &kernels[0][..] else { unreachable!("as many as instances") };
         let mut job = SearchJob {
             position_bytes: size_of::<I>() as u64,
             right: u64::from(side == Side::Right),
@@ -140,18 +143,17 @@ impl Gpu {
         unsafe {
             if let Some(held) = &held {
                 let (index, bounds, unordered) = shape.pieces(held.view());
-                (job.index, job.bounds, job.unordered) = (index, bounds.address(), unordered.address());
-                stream.fill(unordered, 0)?;
-                let stretches = queries.len().div_ceil(STRETCH);
-                look.launch(stream, self.searching(stretches.div_ceil(BLOCK), 0)?, (job, codes))?;
-                let building = self.most_blocks().min(shape.entries().div_ceil(BLOCK));
-                build.launch(stream, self.searching(building, 0)?, (job, codes))?;
-                let bounding = self.most_blocks().min(stretches.div_ceil(BLOCK));
-                bound.launch(stream, self.searching(bounding, shape.top_bytes())?, (job, codes))?;
+                job.index = index;
+                if shape.bounds_stretches() {
+                    (job.bounds, job.unordered) = (bounds.address(), unordered.address());
+                    stream.fill(unordered, 0)?;
+                    let stretches = queries.len().div_ceil(STRETCH);
+                    bound.launch(stream, self.searching(stretches, BLOCK, 0), (job, codes))?;
+                }
+                build.launch(stream, self.searching(shape.entries(), BLOCK, 0), (job, codes))?;
             }
-            let taken = if held.is_some() { STRETCH } else { WARP as usize };
-            let searching = self.most_blocks().min(queries.len().div_ceil(taken));
-            search.launch(stream, self.searching(searching, shape.shared())?, (job, codes))?;
+            let taken = if job.bounds == 0 { WARP as usize } else { STRETCH };
+            search.launch(stream, self.searching(queries.len(), taken, shape.shared()), (job, codes))?;
         }
         self.pending(stream)
     }
@@ -168,12 +170,10 @@ impl Gpu {
         Ok(workspace_bytes(&Shape::of::<K>(keys, queries)?.words()))
     }
 
-    fn most_blocks(&self) -> usize {
-        (self.device().properties().multiprocessors * RESIDENT) as usize
-    }
-
-    fn searching(&self, count: usize, shared: usize) -> Result<Launch, Error> {
-        Ok(Launch { blocks: blocks(count as u64)?, threads: BLOCK as u32, shared })
+    /// As many blocks as run at the same time, unless there are fewer times `each` items.
+    fn searching(&self, items: usize, each: usize, shared: usize) -> Launch {
+        let most = (self.device().properties().multiprocessors * RESIDENT) as usize;
+        Launch { blocks: items.div_ceil(each).min(most) as u32, threads: BLOCK as u32, shared }
     }
 }
 
@@ -237,6 +237,11 @@ impl Shape {
         (self.keys + self.group() - 1).next_power_of_two().max(self.group())
     }
 
+    /// Whether queries are looked at in stretches, which may be in order.
+    fn bounds_stretches(&self) -> bool {
+        self.keys / MOST_KEYS_PER_QUERY <= self.queries
+    }
+
     /// Entries of the lowest level.
     fn entries(&self) -> usize {
         self.top * self.node().pow(self.levels as u32 - 1)
@@ -259,7 +264,8 @@ impl Shape {
     /// `PIECE_BYTES`.
     fn piece_words(&self) -> [usize; 3] {
         let words = |bytes: usize| bytes.next_multiple_of(PIECE_BYTES) / size_of::<u32>();
-        let bounds = self.queries.div_ceil(STRETCH) * size_of::<u64>();
+        let stretches = if self.bounds_stretches() { self.queries.div_ceil(STRETCH) } else { 0 };
+        let bounds = stretches * size_of::<u64>();
         [words(self.all_entries() * self.code_bytes()), words(bounds), words(size_of::<u32>())]
     }
 
@@ -332,7 +338,7 @@ impl KernelSet for OfSearch {
             ("SORTIE_WINDOW", (WINDOW_BYTES / code_bytes).to_string()),
         ]);
         let of = |kernel| Instance { kernel, file: File::SearchSorted, defines: defines.clone() };
-        vec![["look_at_queries", "build_index", "bound_stretches", "search_sorted"].map(of).to_vec()]
+        vec![["bound_stretches", "build_index", "search_sorted"].map(of).to_vec()]
     }
 }
 
@@ -450,10 +456,10 @@ mod tests {
     #[test]
     fn an_index_is_small() {
         for (keys, queries, bytes, most) in [
-            (1 << 26, 1 << 26, 4, (1 << 28) / 13),
+            (1 << 26, 1 << 26, 4, (1 << 28) / 12),
             (1 << 28, 1 << 26, 4, (1 << 30) / 13),
             (1 << 28, 1 << 18, 4, 4 << 20),
-            (1 << 26, 1 << 26, 8, (1 << 29) / 6),
+            (1 << 26, 1 << 26, 8, (1 << 29) / 5),
         ] {
             let of = |bytes| {
                 if bytes == 4 { Shape::of::<u32>(keys, queries) } else { Shape::of::<u64>(keys, queries) }

@@ -72,7 +72,7 @@ fn positions_are_those_of_the_cpu() {
 #[test]
 fn many_queries_are_searched_by_an_index_or_in_order() {
     on_each(|gpu| {
-        let (wide, mut queries) = (keys("random", 30_000, 3), keys("random", (1 << 18) + 77, 4));
+        let (wide, mut queries) = (keys("random", 30_000, 3), keys("random", (1 << 20) + 77, 4));
         check::<f32, u32>(gpu, &cut(&wide), &cut(&queries), orders()[1]);
         queries.sort_unstable();
         check::<u64, u32>(gpu, &wide, &queries, orders()[0]);
@@ -117,7 +117,7 @@ fn floats_are_compared_by_value_as_in_numpy() {
 #[test]
 fn keys_out_of_order_do_no_harm() {
     on_each(|gpu| {
-        let (wide, queries) = (keys("random", 40_000, 1), keys("random", 1 << 18, 2));
+        let (wide, queries) = (keys("random", 40_000, 1), keys("random", 1 << 20, 2));
         let asked = Asked { side: Side::Left, order: Order::default(), by_value: false };
         for queries in [&queries[..1000], &queries] {
             let found = found::<u32, u32>(gpu, &cut(&wide), &cut(queries), asked);
