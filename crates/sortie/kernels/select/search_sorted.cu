@@ -45,7 +45,7 @@ constexpr u32 WINDOW = SORTIE_WINDOW;
 // Queries whose positions differ by more are searched as if they were in any order.
 constexpr u64 FAR = 1 << 16;
 
-// No key is before a query because this entry is.
+// An entry for which there is no key. It is before no query.
 constexpr Code PAST = ~Code(0);
 
 struct Search {
@@ -68,7 +68,7 @@ struct Search {
     // Keys of a group of the lowest level: 1, or a power of two, at least GROUP.
     u64 stride;
     u64 lead;
-    // The least power of two that is no less than lead + count.
+    // A power of two, at least GROUP and lead + count.
     u64 whole;
     // The position of the first query of each stretch, and whether queries are known to be out of order, 0 before. Both
     // null if stretches are not bounded.

@@ -137,20 +137,22 @@ impl Gpu {
             right: u64::from(side == Side::Right),
             ..shape.job(keys.address(), queries.address(), positions.address())
         };
-        let held = if shape.has_index { Some(scratch(stream, shape.all_words())?) } else { None };
+        let held = shape.words().first().map(|&words| scratch(stream, words)).transpose()?;
         // SAFETY: the arguments are those of the kernels, which stay within keys, queries, positions and scratch. The engine
         // keeps the kernels. The caller guarantees the rest.
         unsafe {
             if let Some(held) = &held {
                 let (index, bounds, unordered) = shape.pieces(held.view());
-                job.index = index;
-                if shape.bounds_stretches() {
+                if shape.has_bounds {
                     (job.bounds, job.unordered) = (bounds.address(), unordered.address());
                     stream.fill(unordered, 0)?;
                     let stretches = queries.len().div_ceil(STRETCH);
                     bound.launch(stream, self.searching(stretches, BLOCK, 0), (job, codes))?;
                 }
-                build.launch(stream, self.searching(shape.entries(), BLOCK, 0), (job, codes))?;
+                if shape.has_index {
+                    job.index = index;
+                    build.launch(stream, self.searching(shape.entries(), BLOCK, 0), (job, codes))?;
+                }
             }
             let taken = if job.bounds == 0 { WARP as usize } else { STRETCH };
             search.launch(stream, self.searching(queries.len(), taken, shape.shared()), (job, codes))?;
@@ -185,6 +187,8 @@ struct Shape {
     queries: usize,
     /// Whether an index is built, unless the queries turn out to be in order.
     has_index: bool,
+    /// Whether queries are looked at in stretches, which may be in order.
+    has_bounds: bool,
     /// Entries of the top level, and levels.
     top: usize,
     levels: usize,
@@ -200,9 +204,11 @@ impl Shape {
                 "a GPU searches keys of at most 64 bits; search on the CPU".into(),
             ));
         }
-        let shape = Shape { key_bytes, keys, queries, has_index: false, top: keys + 1, levels: 1, stride: 1 };
+        let (has_index, has_bounds) = (false, false);
+        let shape =
+            Shape { key_bytes, keys, queries, has_index, has_bounds, top: keys + 1, levels: 1, stride: 1 };
         Ok(match (keys, queries) {
-            (..=MOST_TOP, _) => shape,
+            (..=MOST_TOP, _) => Shape { has_bounds: queries >= MANY, ..shape },
             (_, ..MANY) => Shape { top: 1, stride: shape.whole(), ..shape },
             _ => shape.indexed(),
         })
@@ -217,7 +223,8 @@ impl Shape {
             top = top.div_ceil(self.node());
             levels += 1;
         }
-        Shape { has_index: true, top, levels, stride, ..self }
+        let has_bounds = self.keys / MOST_KEYS_PER_QUERY <= self.queries;
+        Shape { has_index: true, has_bounds, top, levels, stride, ..self }
     }
 
     fn code_bytes(&self) -> usize {
@@ -235,11 +242,6 @@ impl Shape {
     /// Keys of a group that has all keys, wherever they begin.
     fn whole(&self) -> usize {
         (self.keys + self.group() - 1).next_power_of_two().max(self.group())
-    }
-
-    /// Whether queries are looked at in stretches, which may be in order.
-    fn bounds_stretches(&self) -> bool {
-        self.keys / MOST_KEYS_PER_QUERY <= self.queries
     }
 
     /// Entries of the lowest level.
@@ -264,9 +266,9 @@ impl Shape {
     /// `PIECE_BYTES`.
     fn piece_words(&self) -> [usize; 3] {
         let words = |bytes: usize| bytes.next_multiple_of(PIECE_BYTES) / size_of::<u32>();
-        let stretches = if self.bounds_stretches() { self.queries.div_ceil(STRETCH) } else { 0 };
-        let bounds = stretches * size_of::<u64>();
-        [words(self.all_entries() * self.code_bytes()), words(bounds), words(size_of::<u32>())]
+        let index = if self.has_index { self.all_entries() * self.code_bytes() } else { 0 };
+        let stretches = if self.has_bounds { self.queries.div_ceil(STRETCH) } else { 0 };
+        [words(index), words(stretches * size_of::<u64>()), words(size_of::<u32>())]
     }
 
     fn all_words(&self) -> usize {
@@ -275,7 +277,7 @@ impl Shape {
 
     /// Words of each piece of scratch.
     fn words(&self) -> Vec<usize> {
-        if self.has_index { vec![self.all_words()] } else { Vec::new() }
+        if self.has_index || self.has_bounds { vec![self.all_words()] } else { Vec::new() }
     }
 
     /// The address of the top level, and the other pieces.
@@ -291,7 +293,7 @@ impl Shape {
 
     fn job(&self, keys: u64, queries: u64, positions: u64) -> SearchJob {
         // Narrow keys are loaded one by one.
-        let is_aligned = self.key_bytes < size_of::<u32>() || self.stride == 1;
+        let is_aligned = self.key_bytes < size_of::<u32>();
         let lead = if is_aligned { 0 } else { keys % GROUP_BYTES as u64 / self.key_bytes as u64 };
         SearchJob {
             keys,
@@ -349,7 +351,7 @@ mod tests {
     use super::*;
     use crate::gpu::on_bench::on_bench_of;
 
-    /// Searches with an index, although there are few queries. `offset`: the keys begin at this one of a buffer.
+    /// Searches with an index, or in stretches, although there are few queries. `offset`: the keys begin at this one of a buffer.
     fn compare<K: TotalOrder + Pod + Ord + std::fmt::Debug>(
         gpu: &Gpu,
         keys: &[K],
@@ -364,8 +366,11 @@ mod tests {
         stream.copy_in(there, keys).unwrap();
         stream.copy_in(asked.view(), queries).unwrap();
         let positions = device.alloc::<u32>(queries.len()).unwrap();
-        let shape = Shape::of::<K>(keys.len(), queries.len()).unwrap().indexed();
-        for side in [Side::Left, Side::Right] {
+        let usual = Shape::of::<K>(keys.len(), queries.len()).unwrap();
+        let bounded = Shape { has_bounds: true, ..usual };
+        for (shape, side) in
+            [(usual.indexed(), Side::Left), (usual.indexed(), Side::Right), (bounded, Side::Right)]
+        {
             let of = DeviceSearch::of(asked.view(), positions.view(), Order::default());
             // SAFETY: nothing else uses them until the search is done.
             unsafe { gpu.search_by(&shape, &stream, there, DeviceSearch { side, ..of }) }
