@@ -8,10 +8,10 @@ use sortie::{QuantileMethod, Side};
 use crate::array::{self, Array, axis_of};
 use crate::call::run;
 use crate::errors;
+use crate::gpu::{self, GpuArray};
 use crate::kind;
 use crate::numbers::Numbers;
 use crate::options::{Count, Given, Options};
-use crate::gpu::{self, GpuArray};
 use crate::{along, indices};
 
 /// Returns the elements at these indices of the ascending order along an axis. NaN and NaT are last.
@@ -79,7 +79,8 @@ pub fn _search_on_gpu<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(mut keys) = GpuArray::of(keys)? else { return Ok(None) };
     let on_gpu = |array: &Bound<'py, PyAny>, name: &str| {
-        let elsewhere = || PyTypeError::new_err(format!("a is on a GPU, but {name} is not; move {name} to it"));
+        let elsewhere =
+            || PyTypeError::new_err(format!("a is on a GPU, but {name} is not; move {name} to it"));
         GpuArray::of(array)?.ok_or_else(elsewhere)
     };
     let queries = on_gpu(queries, "v")?;

@@ -88,7 +88,8 @@ unsafe fn enqueue(
     let gpu = py.detach(|| Gpu::cuda(keys.device)).map_err(of_sortie)?;
     let (n, m, dtype) = (keys.elements(), queries.elements(), keys.dtype);
     let bytes = with_key!(dtype, K => gpu.workspace_bytes_of_search::<K>(n, m)).map_err(of_sortie)?;
-    let held = if array.has_pool() && bytes > 0 { Some(array.empty(&[bytes + ALIGNMENT], "uint8")?) } else { None };
+    let held =
+        if array.has_pool() && bytes > 0 { Some(array.empty(&[bytes + ALIGNMENT], "uint8")?) } else { None };
     // SAFETY: the library's current stream lives longer than this call, and so does what is allocated from it here. The workspace is new,
     // and used by work on that stream alone.
     let stream = unsafe {

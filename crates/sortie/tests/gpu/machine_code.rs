@@ -97,6 +97,10 @@ const KNOWN: &[Known] = &[
         programs: &[("sort_segments-4-Integers-4-1-TILES-1024-20-0-1", &[("sm_90", 164)])],
     },
     Known {
+        reason: "a lane holds the limits of 8 queries, of 64 bits each",
+        programs: &[("search_sorted-8-FloatsDescending-1-512-2-4-8-256-256", &[("sm_100", 8)])],
+    },
+    Known {
         reason: "a thread holds a row's keys in its registers, and has few others; only sm_90 was measured \
                  (select_rows.cu, select.cu)",
         programs: &[
