@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use sortie::gpu::{DeviceSearch, Gpu};
-use sortie::{Error, Order, Report, Side};
+use sortie::{Order, Report, Side};
 use sortie_device::{Stream, View};
 
 use super::owner::{GpuArray, Memory, Owner};
