@@ -202,20 +202,24 @@ def searchsorted(
     """Returns the indices at which elements belong in a sorted array, as ``np.searchsorted``.
 
     Numbers are searched in batches, by all threads. If ``v`` is sorted, that takes little more than a read of both. Elements that are
-    not numbers are left to NumPy.
+    not numbers are left to NumPy. Arrays of torch, CuPy and Numba on a GPU are searched there, without waiting for the result, which is an
+    array of the same library.
 
     a
         A sorted array with one axis. NaNs are last.
     v
-        The elements to search for.
+        The elements to search for. If ``a`` is on a GPU, an array of its library and type on that GPU.
     side
         ``"left"``: before elements that are equal. ``"right"``: after them.
     sorter
-        Indices that sort ``a``, if it is not sorted.
+        Indices that sort ``a``, if it is not sorted; if that is on a GPU, an array of its library.
 
     ``threads`` and ``memory_limit`` are those of :func:`sort`.
 
-    Raises ``ValueError`` for another side, or if ``a`` has not one axis.
+    Raises
+
+    - ``ValueError`` for another side, if ``a`` has not one axis, or if ``v`` is on another GPU.
+    - ``TypeError`` if ``a`` is on a GPU, and ``v`` is not, or has another type.
 
     >>> import numpy as np, sortie
     >>> sortie.searchsorted(np.array([10, 20, 20, 30]), [20, 25], side="right")
@@ -223,6 +227,9 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(f"side is {side!r}; choose 'left' or 'right'")
+    found = _sortie._search_on_gpu(a, v, side == "right", sorter)
+    if found is not None:
+        return found
     keys = np.asarray(a)
     queries = np.asarray(v)
     if keys.ndim != 1:

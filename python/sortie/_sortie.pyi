@@ -12,6 +12,7 @@ __all__ = [
     "_partition",
     "_quantile_positions",
     "_search",
+    "_search_on_gpu",
     "arg_top_k",
     "argsort",
     "argsort_segments",
@@ -202,6 +203,7 @@ def _partition(
 def _search(
     keys: Any, queries: Any, right: bool, threads: int | None, memory_limit: int | None
 ) -> NDArray[Any]: ...
+def _search_on_gpu(keys: Any, queries: Any, right: bool, sorter: Any | None) -> Any | None: ...
 def _quantile_positions(
     method: str, q: Sequence[float], n: int
 ) -> tuple[list[int], list[int], list[float], bool]: ...

@@ -8,6 +8,7 @@ use sortie::{QuantileMethod, Side};
 use crate::array::{self, Array, axis_of};
 use crate::call::run;
 use crate::errors;
+use crate::gpu::{self, GpuArray};
 use crate::kind;
 use crate::numbers::Numbers;
 use crate::options::{Count, Given, Options};
@@ -66,6 +67,28 @@ pub fn _search<'py>(
         Ok(((), numbers.search(key_bytes, query_bytes, side, positions)?))
     })?;
     Ok(result)
+}
+
+/// The same of arrays on a GPU. Returns nothing if the keys are not on one.
+#[pyfunction]
+pub fn _search_on_gpu<'py>(
+    keys: &Bound<'py, PyAny>,
+    queries: &Bound<'py, PyAny>,
+    right: bool,
+    sorter: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(mut keys) = GpuArray::of(keys)? else { return Ok(None) };
+    let on_gpu = |array: &Bound<'py, PyAny>, name: &str| {
+        let elsewhere =
+            || PyTypeError::new_err(format!("a is on a GPU, but {name} is not; move {name} to it"));
+        GpuArray::of(array)?.ok_or_else(elsewhere)
+    };
+    let queries = on_gpu(queries, "v")?;
+    if let Some(sorter) = sorter {
+        keys = keys.taken(&on_gpu(sorter, "sorter")?)?;
+    }
+    let side = if right { Side::Right } else { Side::Left };
+    gpu::search(&keys, &queries, side, &options(None, None)?).map(Some)
 }
 
 /// For each quantile, the indices of the two elements next to it, and the share of the way between them. And whether the method takes

@@ -93,6 +93,44 @@ def test_top_k_on_a_gpu_is_as_on_the_cpu(torch):
             assert torch.equal(found.cpu(), sortie.arg_top_k(a, k, nans="first"))
 
 
+@pytest.mark.parametrize("name", TORCH)
+def test_torch_searchsorted(torch, name):
+    for n, m in ((0, 5), (1, 5), (1000, 33), (5000, 300_000), (300_000, 300_000)):
+        a = torch.sort(tensors.numbers(torch, name, (n,), "cuda")).values
+        if a.is_floating_point():
+            # torch searches for NaN as for a number.
+            a = torch.sort(torch.nan_to_num(a)).values
+        for v in (tensors.numbers(torch, name, (m,), "cuda"), tensors.numbers(torch, name, (m // 4, 4), "cuda"), a, a.flip(0)):
+            v = torch.nan_to_num(v) if v.is_floating_point() else v
+            for right in (False, True):
+                # torch does not search bool.
+                wide = (a.byte(), v.byte()) if name == "bool" else (a, v)
+                found = sortie.searchsorted(a, v, "right" if right else "left")
+                assert torch.equal(found, torch.searchsorted(*wide, right=right))
+    a = torch.randint(0, 100, (1000,), device="cuda")
+    order = sortie.argsort(a)
+    assert torch.equal(sortie.searchsorted(a, a, sorter=order), torch.searchsorted(a[order], a))
+    assert torch.equal(sortie.searchsorted(a[order].repeat_interleave(2)[::2], a[::3]), torch.searchsorted(a[order], a[::3]))
+
+
+def test_searchsorted_on_a_gpu_is_numpys(torch, cupy):
+    few = np.array([-1.0, 0.0, -0.0, 0.0, 2.0, -np.nan, np.nan])
+    for a in (few, few.repeat(1000).astype("f4")):
+        for v in (a, a[::-1].copy(), np.array([np.nan, -0.0, np.inf, 1.0, -np.nan], a.dtype)):
+            for side in ("left", "right"):
+                expected = np.searchsorted(a, v, side)
+                found = sortie.searchsorted(torch.from_numpy(a).cuda(), torch.from_numpy(v).cuda(), side)
+                assert np.array_equal(found.cpu().numpy(), expected)
+                found = sortie.searchsorted(cupy.asarray(a), cupy.asarray(v), side)
+                assert np.array_equal(cupy.asnumpy(found), expected)
+    b = torch.rand(10, device="cuda")
+    for v in (np.zeros(3), torch.zeros(3), b.double(), cupy.zeros(3, "f4")):
+        with pytest.raises(TypeError):
+            sortie.searchsorted(b, v)
+    with pytest.raises(ValueError, match="2 axes"):
+        sortie.searchsorted(b.reshape(2, 5), b)
+
+
 def test_torch_arrays_with_gaps(torch):
     a = torch.rand(200, 300, device="cuda")[::2, ::3]
     want = torch.sort(a, 0).values
@@ -354,6 +392,9 @@ def test_numba():
     assert np.array_equal(sortie.argsort(a, dtype=np.int32).copy_to_host(), np.argsort(host, kind="stable"))
     sortie.sort_inplace(a)
     assert np.array_equal(a.copy_to_host(), np.sort(host))
+    flat, sought = np.sort(host, axis=None), host[0]
+    found = sortie.searchsorted(cuda.to_device(flat), cuda.to_device(sought))
+    assert np.array_equal(found.copy_to_host(), np.searchsorted(flat, sought))
     with pytest.raises(ValueError, match="last axis"):
         sortie.sort(a, 0)
 

@@ -583,6 +583,16 @@ pub trait Index: Copy + Send + Sync + Default + Debug + sealed::Sealed + 'static
     fn by_width(indices: &mut [Self]) -> Indices<'_>;
 }
 
+pub(crate) fn index_fits<I: Index>(n: usize) -> Result<(), Error> {
+    if n as u64 <= I::LARGEST {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!(
+        "the indices of {n} elements do not fit in {} bits; use wider indices",
+        8 * size_of::<I>()
+    )))
+}
+
 /// Indices of either width.
 #[derive(Debug)]
 pub enum Indices<'a> {

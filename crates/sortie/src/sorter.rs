@@ -19,7 +19,7 @@ use std::time::Instant;
 use crate::cpu::tuning::FEW;
 use crate::cpu::{self, Job};
 use crate::error::same_length;
-use crate::key;
+use crate::key::{self, index_fits};
 use crate::parallel;
 use crate::plan::{self, Machine, Plan, Vectors};
 use crate::request::{Beside, Budget, KeyForm, Lengths, Operation, Request};
@@ -500,14 +500,4 @@ fn machine_without_gpu() -> &'static Machine {
 fn payload_for<V>(n: usize, payload: &[V]) -> Result<Beside, Error> {
     same_length("payload", n, payload.len())?;
     Ok(Beside::Payload { bytes: size_of::<V>(), stable: true })
-}
-
-fn index_fits<I: Index>(n: usize) -> Result<(), Error> {
-    if n as u64 <= I::LARGEST {
-        return Ok(());
-    }
-    Err(Error::Unsupported(format!(
-        "the indices of {n} elements do not fit in {} bits; use wider indices",
-        8 * size_of::<I>()
-    )))
 }

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
-use half::{bf16, f16};
 use pyo3::prelude::*;
-use sortie::dynamic::{self, Dtype};
+use sortie::dynamic;
 use sortie::gpu::{DeviceSegments, DeviceTop, Gpu};
 use sortie::request::Beside;
 use sortie::{Bound, Error, Order, Ran, Report};
@@ -21,23 +20,25 @@ use crate::options::Options;
 /// Evaluates an expression with `$key` as the type of the keys.
 macro_rules! with_key {
     ($dtype:expr, $key:ident => $body:expr) => {
-        with_key!($dtype, $key, $body, U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F16 f16, Bf16 bf16,
+        with_key!($dtype, $key, $body, U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F16 half::f16, Bf16 half::bf16,
             F32 f32, F64 f64)
     };
     ($dtype:expr, $key:ident, $body:expr, $($name:ident $type:ty),*) => {
         match $dtype {
-            $(Dtype::$name => {
+            $(sortie::dynamic::Dtype::$name => {
                 type $key = $type;
                 $body
             })*
-            Dtype::Bool => {
+            sortie::dynamic::Dtype::Bool => {
                 type $key = u8;
                 $body
             }
-            other => Err(Error::Unsupported(format!("no library has GPU arrays of {other:?}"))),
+            other => Err(sortie::Error::Unsupported(format!("no library has GPU arrays of {other:?}"))),
         }
     };
 }
+
+pub(super) use with_key;
 
 /// What is sorted.
 pub struct Keys<'a> {
@@ -211,7 +212,7 @@ impl<'py> Scratch<'py> {
 }
 
 /// Where a workspace begins.
-const ALIGNMENT: usize = 256;
+pub(super) const ALIGNMENT: usize = 256;
 
 /// Waits for all work on the stream of an array.
 pub fn wait(py: Python<'_>, memory: &Memory) -> PyResult<()> {

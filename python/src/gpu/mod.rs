@@ -6,6 +6,7 @@
 mod compiler;
 mod enqueue;
 mod owner;
+mod search;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,6 +19,7 @@ use crate::options::{Options, Ordering};
 use enqueue::{First, Keys, With, enqueue, wait};
 pub use owner::GpuArray;
 use owner::{Memory, Owner};
+pub use search::search;
 
 /// Returns a sorted copy, of the same library.
 pub fn sort<'py>(

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 use half::f16;
-use sortie::gpu::{Compared, DeviceSegments, DeviceTop, Gpu, Offsets, StringViews, Strings};
+use sortie::gpu::{Compared, DeviceSearch, DeviceSegments, DeviceTop, Gpu, Offsets, StringViews, Strings};
 use sortie::gpus::{Gpus, Share};
 use sortie::{Error, Key, Order};
 use sortie_device::{Stream, View};
@@ -68,6 +68,11 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("top of long rows of f32", |gpu| top_of_rows::<f32>(gpu, 100_000, 64)),
     ("top of long rows of f64", |gpu| top_of_rows::<f64>(gpu, 100_000, 64)),
     ("top of sorted rows of u32", |gpu| top_of_rows::<u32>(gpu, 100_000, 20_000)),
+    ("search of u32", |gpu| search::<u32>(gpu, Order::default())),
+    ("search of f32", |gpu| search::<f32>(gpu, Order::DESCENDING)),
+    ("search of u64", |gpu| search::<u64>(gpu, Order::default())),
+    ("search of f64", |gpu| search::<f64>(gpu, Order::DESCENDING)),
+    ("search of u8", |gpu| search::<u8>(gpu, Order::default())),
     ("u32 on several devices", on_several::<u32>),
     ("f32 on several devices", on_several::<f32>),
     ("u64 on several devices", on_several::<u64>),
@@ -90,6 +95,10 @@ const KNOWN: &[Known] = &[
     Known {
         reason: "some registers of a tile of an argsort, once for its 20 keys",
         programs: &[("sort_segments-4-Integers-4-1-TILES-1024-20-0-1", &[("sm_90", 164)])],
+    },
+    Known {
+        reason: "a lane holds the limits of 8 queries, of 64 bits each",
+        programs: &[("search_sorted-8-FloatsDescending-1-512-2-4-8-256-256", &[("sm_100", 8)])],
     },
     Known {
         reason: "a thread holds a row's keys in its registers, and has few others; only sm_90 was measured \
@@ -412,6 +421,15 @@ fn top_of_rows<K: Key + Pod>(gpu: &Gpu, row: usize, k: usize) -> Result<(), Erro
         DeviceTop { row: Some(row), by_value: true, ..DeviceTop::of(indices.view(), Order::DESCENDING) };
     // SAFETY: the recorder runs nothing.
     unsafe { gpu.top_k(&stream, keys.view(), largest)? }.wait()
+}
+
+/// Enqueues a search by an index, with floats compared by value.
+fn search<K: Key + Pod>(gpu: &Gpu, order: Order) -> Result<(), Error> {
+    let (stream, keys) = (gpu.device().stream()?, gpu.device().alloc::<K>(1 << 20)?);
+    let positions = gpu.device().alloc::<u32>(1 << 20)?;
+    let search = DeviceSearch { by_value: true, ..DeviceSearch::of(keys.view(), positions.view(), order) };
+    // SAFETY: the recorder runs nothing.
+    unsafe { gpu.search_sorted(&stream, keys.view(), search)? }.wait()
 }
 
 /// Enqueues copies of floats of every width.

@@ -10,6 +10,7 @@ mod large;
 mod machine_code;
 mod payloads;
 mod sanitized;
+mod search;
 mod segments;
 mod streams;
 mod strings;

@@ -1,6 +1,6 @@
 //! Calls on device memory do not wait, use the workspace that they are given, and can be captured in a graph.
 
-use sortie::gpu::{DeviceSegments, DeviceTop, Gpu, Pending};
+use sortie::gpu::{DeviceSearch, DeviceSegments, DeviceTop, Gpu, Pending};
 use sortie::request::Beside;
 use sortie::{Bound, Error, Order};
 use sortie_device::{Buffer, Stream, View};
@@ -73,6 +73,11 @@ impl Data {
         DeviceTop { row, ..DeviceTop::of(self.beside.range(0..k * rows), Order::default()) }
     }
 
+    /// A search of the wide keys, whose positions go to the payload.
+    fn search(&self) -> DeviceSearch<'_, u64, u32> {
+        DeviceSearch::of(self.wide(), self.beside.range(0..self.wide().len()), Order::default())
+    }
+
     fn halves(&self) -> DeviceSegments<'_> {
         DeviceSegments::Length(self.keys.len() as u64 / 2)
     }
@@ -134,6 +139,8 @@ fn calls() -> Vec<Call> {
             gpu.workspace_bytes_of_top_k(data.wide().len(), &data.first::<u64>(data.wide().len(), 1));
         "first keys of rows": gpu.top_k(stream, data.keys.view(), DeviceTop { order, ..data.first(100, 2) }),
             gpu.workspace_bytes_of_top_k(data.keys.len(), &data.first::<u32>(100, 2));
+        "positions": gpu.search_sorted(stream, data.offsets.view(), DeviceSearch { order, ..data.search() }),
+            gpu.workspace_bytes_of_search::<u64>(data.offsets.len(), data.wide().len());
         "keys by comparison": gpu.sort_by_comparison(stream, data.wide(), order),
             gpu.workspace_bytes_by_comparison::<u64>(data.wide().len(), Beside::Nothing);
         "argsort by comparison": gpu.argsort_by_comparison(stream, data.keys.view(), data.beside.view(), order),

@@ -3,6 +3,7 @@
 pub(crate) mod array;
 pub(crate) mod batch;
 mod layout;
+pub(crate) mod search;
 pub(crate) mod segments;
 pub(crate) mod select;
 pub(crate) mod strings;
@@ -50,6 +51,7 @@ pub(crate) enum File {
     SelectRows,
     FinishRows,
     TakeSorted,
+    SearchSorted,
     Splitters,
     FinishCompared,
     Strings,
@@ -153,6 +155,7 @@ impl File {
             File::SelectRows => ("select_rows", include_str!("../../../kernels/select/select_rows.cu")),
             File::FinishRows => ("finish_rows", include_str!("../../../kernels/select/finish_rows.cu")),
             File::TakeSorted => ("take_sorted", include_str!("../../../kernels/select/take_sorted.cu")),
+            File::SearchSorted => ("search_sorted", include_str!("../../../kernels/select/search_sorted.cu")),
             File::Splitters => ("splitters", include_str!("../../../kernels/array/splitters.cu")),
             File::FinishCompared => {
                 ("finish_compared", include_str!("../../../kernels/array/finish_compared.cu"))
@@ -166,7 +169,7 @@ impl File {
 
     /// The structs that the file shares with the host.
     fn layouts(self) -> &'static [Layout] {
-        use {array as a, batch as b, segments as g, select as s, strings as t};
+        use {array as a, batch as b, search, segments as g, select as s, strings as t};
         match self {
             File::Rows | File::Canonical => &[],
             File::SortSegments => &[CodeTransform::LAYOUT, g::SegmentArrays::LAYOUT, g::LongSegments::LAYOUT],
@@ -249,6 +252,7 @@ impl File {
                 s::SelectRows::LAYOUT,
                 s::SelectCandidates::LAYOUT,
             ],
+            File::SearchSorted => &[CodeTransform::LAYOUT, s::SelectCodes::LAYOUT, search::SearchJob::LAYOUT],
             File::Splitters => &[a::GroupCut::LAYOUT, a::SplitterLevel::LAYOUT],
             File::FinishCompared => &[a::SampleBuckets::LAYOUT, a::SampleArrays::LAYOUT],
             File::Strings => &[

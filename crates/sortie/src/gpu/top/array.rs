@@ -439,7 +439,7 @@ mod tests {
         let count = selection.rows * selection.k;
         let (there, to) = (device.alloc::<K>(keys.len()).unwrap(), device.alloc::<u32>(count).unwrap());
         stream.copy_in(there.view(), keys).unwrap();
-        let content = Content::of(&DeviceTop::<K, u32>::of(to.view(), Order::default())).unwrap();
+        let content = Content::of::<K>(Order::default(), false).unwrap();
         let results = TopResults { keys: 0, indices: to.view().address(), index_bytes: 4 };
         let job = Job { gpu, stream: &stream, keys: there.view().cast::<K::Bits>(), content, to: results };
         // SAFETY: nothing else uses keys and results.

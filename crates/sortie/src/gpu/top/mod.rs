@@ -96,7 +96,7 @@ impl Gpu {
         if let Some(top) = to.keys {
             same_length("indices", top.len(), to.indices.len())?;
         }
-        let content = Content::of(&to)?;
+        let content = Content::of::<K>(to.order, to.by_value)?;
         let (way, rows) = Way::of(keys.len(), &to, self.shared_per_block())?;
         let words = self.words_of_top::<K::Bits>(&way, &rows, &content)?;
         check_workspace(stream, || words)?;
@@ -134,7 +134,11 @@ impl Gpu {
         to: &DeviceTop<'_, K, I>,
     ) -> Result<usize, Error> {
         let (way, rows) = Way::of(keys, to, self.shared_per_block())?;
-        Ok(workspace_bytes(&self.words_of_top::<K::Bits>(&way, &rows, &Content::of(to)?)?))
+        Ok(workspace_bytes(&self.words_of_top::<K::Bits>(
+            &way,
+            &rows,
+            &Content::of::<K>(to.order, to.by_value)?,
+        )?))
     }
 
     /// Words of each piece of scratch.
@@ -210,7 +214,7 @@ impl Way {
 
 /// The keys that are compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Content {
+pub(super) struct Content {
     key_bytes: usize,
     code: Code,
     order: Order,
@@ -219,16 +223,16 @@ struct Content {
 }
 
 impl Content {
-    fn of<K: TotalOrder, I>(to: &DeviceTop<'_, K, I>) -> Result<Content, Error> {
-        let (code, order) = (code::<K>()?, to.order);
-        let by_value = to.by_value && code.is_float();
+    pub(super) fn of<K: TotalOrder>(order: Order, by_value: bool) -> Result<Content, Error> {
+        let code = code::<K>()?;
+        let by_value = by_value && code.is_float();
         if !by_value {
             order.carries_on_gpu(code)?;
         }
         Ok(Content { key_bytes: size_of::<K>(), code, order, by_value })
     }
 
-    fn defines(&self) -> Vec<Define> {
+    pub(super) fn defines(&self) -> Vec<Define> {
         vec![
             ("SORTIE_KEY_BYTES", self.key_bytes.to_string()),
             ("SORTIE_KIND", kind(self.code, self.order).into()),
@@ -236,7 +240,7 @@ impl Content {
         ]
     }
 
-    fn codes<B: Bits>(&self) -> SelectCodes {
+    pub(super) fn codes<B: Bits>(&self) -> SelectCodes {
         let transform = CodeTransform::new::<B>(self.code, self.order);
         let (infinity, nan) = self.code.infinity_and_nan(B::WIDTH).unwrap_or_default();
         SelectCodes { transform, infinity, nan }
