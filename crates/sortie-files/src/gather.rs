@@ -29,18 +29,18 @@ impl<'a> Item<'a> for &'a [u8] {
 
 /// An item and its key.
 #[derive(Debug, Clone, Copy)]
-pub struct Keyed<'a> {
-    pub key: &'a [u8],
+pub struct Keyed<'k, 'a> {
+    pub key: &'k [u8],
     pub bytes: &'a [u8],
 }
 
-impl AsRef<[u8]> for Keyed<'_> {
+impl AsRef<[u8]> for Keyed<'_, '_> {
     fn as_ref(&self) -> &[u8] {
         self.key
     }
 }
 
-impl<'a> Item<'a> for Keyed<'a> {
+impl<'a> Item<'a> for Keyed<'_, 'a> {
     fn bytes(&self) -> &'a [u8] {
         self.bytes
     }

@@ -21,6 +21,8 @@ const GPU_FROM: u64 = 64 << 20;
 /// Sorts, merges or checks text as the command line asks.
 pub fn run(args: &LinesJob) -> Result<(), Failure> {
     let text = order(args)?;
+    // The process ends soon, and need not unmap the locale before.
+    std::mem::forget(text.locale.clone());
     let order = LineOrder::new(&text)?;
     let ledger = stats::open();
     let start = |work| start_threads(&args.resources, work);

@@ -317,7 +317,7 @@ impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
     }
 
     /// Leaves only the items that can be among those that are written.
-    fn select(&self, items: &mut Vec<Keyed<'_>>) {
+    fn select(&self, items: &mut Vec<Keyed<'_, '_>>) {
         if let Some(top) = self.top
             && !self.gather.unique
             && (1..items.len()).contains(&top)

@@ -9,7 +9,7 @@ use crate::{Error, Keyed};
 /// The memory for the ends of an item and of its key.
 const ENDS: u64 = 2 * size_of::<usize>() as u64;
 /// The memory for an item while it is sorted or written: two references, and two words of a sort of strings.
-const SORTED: u64 = 2 * size_of::<Keyed<'_>>() as u64 + 16;
+const SORTED: u64 = 2 * size_of::<Keyed<'_, '_>>() as u64 + 16;
 /// One thread finds the keys of this many items.
 const ITEMS_A_BLOCK: usize = 512;
 
@@ -93,7 +93,7 @@ impl Stretch {
         runners * held + runners.min(2) * items * SORTED
     }
 
-    pub fn items(&self) -> Result<Vec<Keyed<'_>>, Error> {
+    pub fn items(&self) -> Result<Vec<Keyed<'_, '_>>, Error> {
         let mut items = filled(self.ends.len(), Keyed { key: &[], bytes: &[] })?;
         items.par_iter_mut().with_min_len(1 << 14).enumerate().for_each(|(index, item)| {
             *item = Keyed {

@@ -44,7 +44,7 @@ impl Keys {
     }
 
     /// All records with their keys, in the order in which they were read.
-    pub fn items<'a>(&'a self, records: &'a Records) -> Result<Vec<Keyed<'a>>, Error> {
+    pub fn items<'a>(&'a self, records: &'a Records) -> Result<Vec<Keyed<'a, 'a>>, Error> {
         let mut items = filled(records.len(), Keyed { key: &[], bytes: &[] })?;
         let blocks = items.par_chunks_mut(BLOCK).zip(&self.blocks).enumerate();
         blocks.for_each(|(number, (items, block))| {

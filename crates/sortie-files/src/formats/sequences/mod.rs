@@ -41,7 +41,7 @@ use feed::{Feed, as_size};
 use keys::Keys;
 
 /// The scratch memory of a sort of strings for each record: a copy of the reference, and two words.
-const SCRATCH: usize = size_of::<Keyed<'_>>() + 2 * size_of::<u64>();
+const SCRATCH: usize = size_of::<Keyed<'_, '_>>() + 2 * size_of::<u64>();
 
 /// Long records get one part in this many of the limit. The rest is for the part of the next record that the reader holds, whose
 /// length is not known in advance.
@@ -204,7 +204,7 @@ impl<'a> SequenceSort<'a> {
 
     /// Plans the sort of `records` records in memory.
     pub fn plan(&self, records: usize) -> Result<Plan, Error> {
-        let beside = Beside::Payload { bytes: size_of::<Keyed<'_>>(), stable: true };
+        let beside = Beside::Payload { bytes: size_of::<Keyed<'_, '_>>(), stable: true };
         let sorter = self.sorter(u64::MAX)?;
         Ok(sorter.explain(&sorter.request(Operation::Array, KeyForm::Strings, beside, records))?)
     }
@@ -220,7 +220,7 @@ impl<'a> SequenceSort<'a> {
     }
 
     /// The number of runs like this one that may be merged at a time. Each holds one record in memory.
-    fn merged_at_once(&self, items: &[Keyed<'_>]) -> usize {
+    fn merged_at_once(&self, items: &[Keyed<'_, '_>]) -> usize {
         let longest = items.iter().map(|item| item.bytes.len()).max().unwrap_or(0);
         as_size(self.limit / MERGED / longest.max(1) as u64)
     }
@@ -250,7 +250,7 @@ impl<'a> SequenceSort<'a> {
         let key =
             if self.order.by == SequenceKey::Length { 2 * size_of::<u64>() } else { size_of::<usize>() };
         Records::new(self.order.format, as_size(share))
-            .counting(size_of::<Keyed<'_>>() + SCRATCH + key, self.copies())
+            .counting(size_of::<Keyed<'_, '_>>() + SCRATCH + key, self.copies())
     }
 
     /// The number of copies of a record's text that its key needs: 1 if a sequence may be on several lines, else 0.
@@ -265,7 +265,7 @@ impl<'a> SequenceSort<'a> {
 
     /// The bytes that the limit leaves after the records, their keys and the references to both.
     fn left(&self, records: &Records, keys: &Keys) -> Result<u64, Error> {
-        let held = (records.memory() + keys.bytes() + records.len() * size_of::<Keyed<'_>>()) as u64;
+        let held = (records.memory() + keys.bytes() + records.len() * size_of::<Keyed<'_, '_>>()) as u64;
         let all = held + (records.len() * SCRATCH) as u64;
         self.limit.checked_sub(held).ok_or_else(|| self.over_limit(all))
     }

@@ -1,12 +1,18 @@
 //! Estimates the memory needed to sort a text.
 
+use super::items::SHORT;
 use super::keyed::encode_key;
-use super::order::LineOrder;
+use super::order::{LineOrder, MOST_AFTER_KEYS};
 use crate::{Error, Keyed};
 
 /// The memory that the sort needs for each line, in addition to the references and a copy of them: two words of
 /// cached symbols.
 const WORDS: usize = 16;
+/// The memory for each line if keys are encoded after one that is cut: a reference to it, another one with its keys, and these.
+const AFTER_CUT: usize =
+    size_of::<&[u8]>() + size_of::<Keyed<'_, '_>>() + size_of::<usize>() + MOST_AFTER_KEYS;
+/// The memory for the keys of a short text.
+const KEYS_OF_SHORT: usize = 4 * SHORT;
 /// The key sizes of this many lines are measured and represent all lines that were read with them.
 const KEYS_SAMPLED: usize = 64;
 /// The bytes of a longer line that are encoded to estimate its key.
@@ -25,6 +31,17 @@ impl Cost {
             self.bytes += count * (2 * size_of::<&[u8]>() + WORDS);
             return Ok(());
         }
+        self.bytes += count * (2 * size_of::<Keyed<'_, '_>>() + WORDS);
+        if let Some(cut) = order.cut(0) {
+            if order.has_keys_after(cut) {
+                self.bytes += count * AFTER_CUT;
+            }
+            // A few lines are sorted without keys, which are no longer than this otherwise.
+            if text.len() <= SHORT {
+                self.bytes += KEYS_OF_SHORT;
+                return Ok(());
+            }
+        }
         // The first line was begun in text that was read before, and may be much longer than the others. They do not stand for it, nor
         // it for them.
         let (mut first, mut others, mut start) = (0, 0, 0);
@@ -35,7 +52,6 @@ impl Cost {
             *if place == 0 { &mut first } else { &mut others } += key;
             start += length + 1;
         }
-        self.bytes += count * (2 * size_of::<Keyed<'_>>() + WORDS);
         self.bytes += first + others * count.saturating_sub(1) / sampled.saturating_sub(1).max(1);
         Ok(())
     }
@@ -50,7 +66,7 @@ impl Cost {
 fn key_bytes(line: &[u8], order: &LineOrder) -> Result<usize, Error> {
     let sample = &line[..line.len().min(SAMPLE)];
     let mut key = Vec::new();
-    encode_key(sample, order, &mut key)?;
+    encode_key(sample, order, 0, &mut key)?;
     Ok((key.len() as u64 * line.len() as u64 / sample.len().max(1) as u64) as usize)
 }
 
@@ -69,7 +85,7 @@ mod tests {
         let text = [&vec![b'x'; long][..], b"\n", &b"abc\n".repeat(10_000)].concat();
         let mut cost = Cost::default();
         cost.add(&order, 10_001, &text, b'\n').unwrap();
-        let lines = 10_001 * (2 * size_of::<Keyed<'_>>() + WORDS) as u64;
+        let lines = 10_001 * (2 * size_of::<Keyed<'_, '_>>() + WORDS) as u64;
         let keys = cost.bytes() - lines;
         assert!((long as u64..long as u64 + 100_000).contains(&keys), "{keys}");
     }

@@ -13,11 +13,16 @@ use super::stretch::PART;
 use super::{LineSort, numbers};
 use crate::{Error, Item, Keyed, Sink};
 
+/// The most lines, and the most bytes of them, that the C library compares by the rules of a locale sooner than its tables are read for
+/// encodings.
+const FEW: usize = 64;
+pub const SHORT: usize = 4 << 10;
+
 /// Lines in sorted order.
 #[derive(Clone, Copy)]
 pub enum Sorted<'a, 's> {
     Plain(&'s [&'a [u8]]),
-    Keyed(&'s [Keyed<'a>]),
+    Keyed(&'s [Keyed<'a, 'a>]),
     Numbers(Numbers<'s>),
 }
 
@@ -84,7 +89,14 @@ impl Lines<'_> {
             numbers::sort(&mut lines, bytes, job)?;
             return then(Sorted::Plain(&lines));
         }
-        let blocks = job.ledger.timed("encode", bytes, 0, || encode(&lines, job))?;
+        if job.order.cut(0).is_some() && lines.len() <= FEW && bytes <= SHORT {
+            lines.sort_by(|a, b| job.order.compare(a, b));
+            if job.order.unique() {
+                lines.dedup_by(|next, first| job.order.compare_keys(first, next).is_eq());
+            }
+            return then(Sorted::Plain(&lines));
+        }
+        let blocks = job.ledger.timed("encode", bytes, 0, || encode(&lines, 0, job))?;
         let mut items = keyed(&lines, &blocks)?;
         drop(lines);
         job.ledger.absorb(sorter(job, false, items.len())?.sort_strings(&mut items)?);
@@ -93,9 +105,8 @@ impl Lines<'_> {
             let sorter = builder(job, items.len()).descending(descending).build()?;
             job.ledger.timed("last resort", 0, 0, || order_equal(&mut items, descending, &sorter))?;
         }
-        if job.order.is_cut() {
-            let sorter = builder(job, items.len()).build()?;
-            job.ledger.timed("ties", 0, 0, || order_cut(&mut items, &job.order, &sorter))?;
+        if let Some(cut) = job.order.cut(0) {
+            job.ledger.timed("ties", 0, 0, || order_cut(&mut items, cut, job))?;
         }
         then(Sorted::Keyed(&items))
     }
@@ -105,7 +116,7 @@ impl Lines<'_> {
 pub fn plan(job: &LineSort<'_>, lines: usize) -> Result<Plan, sortie::Error> {
     let sorter = sorter(job, job.order.plain().unwrap_or(false), lines)?;
     let is_keyed = job.order.plain().is_none() && !job.order.is_number();
-    let item = if is_keyed { size_of::<Keyed<'_>>() } else { size_of::<&[u8]>() };
+    let item = if is_keyed { size_of::<Keyed<'_, '_>>() } else { size_of::<&[u8]>() };
     let keys = if job.order.is_number() { KeyForm::of::<u64>() } else { KeyForm::Strings };
     let beside = Beside::Payload { bytes: item, stable: true };
     sorter.explain(&sorter.request(Operation::Array, keys, beside, lines))

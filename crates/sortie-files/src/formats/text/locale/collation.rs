@@ -6,6 +6,9 @@
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::sync::OnceLock;
+
+use memchr::memchr;
 
 use super::c_library::CLocale;
 use super::elements::{Element, Elements};
@@ -17,8 +20,9 @@ const LONG: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Collation {
     locale: CLocale,
-    /// `None` if the tables do not give the order.
-    elements: Option<Elements>,
+    /// Read for the first encoding, because that takes as long as to compare some hundred lines without them. `None` if the tables do not
+    /// give the order.
+    elements: OnceLock<Option<Elements>>,
 }
 
 thread_local! {
@@ -35,11 +39,12 @@ struct Scratch {
 impl Collation {
     /// The rules of a locale. `None` if text compares by its bytes there.
     pub fn new(locale: CLocale) -> Option<Collation> {
-        if locale.passes() == 0 {
-            return None;
-        }
-        let elements = Elements::new(locale.clone()).filter(|elements| agree(elements, &locale));
-        Some(Collation { locale, elements })
+        (locale.passes() > 0).then(|| Collation { locale, elements: OnceLock::new() })
+    }
+
+    fn elements(&self) -> Option<&Elements> {
+        let read = || Elements::new(self.locale.clone()).filter(|elements| agree(elements, &self.locale));
+        self.elements.get_or_init(read).as_ref()
     }
 
     /// Compares two texts. They may be equal although their bytes differ.
@@ -47,64 +52,59 @@ impl Collation {
         if a == b {
             return Ordering::Equal;
         }
+        let elements = self.elements.get().and_then(Option::as_ref);
+        if let Some(elements) = elements {
+            let leading = elements.compare_leading(a, b);
+            if leading.is_ne() {
+                return leading;
+            }
+        }
+        // Both texts have no more parts than one, or equal weights in the first pass of the first.
+        if memchr(0, a).or_else(|| memchr(0, b)).is_none() {
+            return self.compare_parts(a, b, elements);
+        }
         let (mut parts_of_a, mut parts_of_b) = (parts(a), parts(b));
         loop {
             match (parts_of_a.next(), parts_of_b.next()) {
-                (Some(a), Some(b)) => match self.compare_parts(a, b) {
-                    Ordering::Equal => {}
-                    decided => return decided,
-                },
+                (Some(a), Some(b)) => {
+                    let leading = elements.map_or(Ordering::Equal, |elements| elements.compare_leading(a, b));
+                    let ordering = leading.then_with(|| self.compare_parts(a, b, elements));
+                    if ordering.is_ne() {
+                        return ordering;
+                    }
+                }
                 (a, b) => return a.is_some().cmp(&b.is_some()),
             }
         }
     }
 
-    /// Compares two texts without NUL.
-    fn compare_parts(&self, a: &[u8], b: &[u8]) -> Ordering {
+    /// Compares two texts without NUL, which are equal by the first pass of `elements`.
+    fn compare_parts(&self, a: &[u8], b: &[u8], elements: Option<&Elements>) -> Ordering {
         if a.is_empty() || b.is_empty() {
             return a.len().cmp(&b.len());
         }
-        match &self.elements {
-            Some(elements) if a.len() + b.len() <= LONG => compare_by(elements, a, b),
+        match elements {
+            Some(elements) if a.len() + b.len() <= LONG => compare_others(elements, a, b),
             _ => self.locale.compare(a, b),
         }
-    }
-
-    /// Whether [`Collation::encode`] can be used.
-    pub fn has_encoding(&self) -> bool {
-        self.elements.is_some()
-    }
-
-    /// Appends an encoding that compares as the texts do. No encoding is a prefix of another.
-    ///
-    /// # Panics
-    ///
-    /// If there is none.
-    pub fn encode(&self, text: &[u8], out: &mut Vec<u8>) {
-        const END: u8 = 0;
-        const EMPTY: u8 = 1;
-        const PART: u8 = 2;
-        let elements = self.elements.as_ref().expect("there is an encoding");
-        SCRATCH.with_borrow_mut(|[scratch, _]| {
-            for part in parts(text) {
-                if part.is_empty() {
-                    out.push(EMPTY);
-                    continue;
-                }
-                out.push(PART);
-                elements.read(part, &mut scratch.elements);
-                (0..elements.passes()).for_each(|pass| elements.push_weights(&scratch.elements, pass, out));
-            }
-        });
-        out.push(END);
     }
 
     /// Appends at most `most` bytes that compare as texts do, as far as they go.
     #[inline]
     pub fn push_leading(&self, text: &[u8], most: usize, out: &mut Vec<u8>) {
-        if let Some(elements) = &self.elements {
-            elements.push_leading(text, most, out);
+        if let Some(elements) = self.elements() {
+            out.extend(elements.leading(text).take(most));
         }
+    }
+
+    /// A number that compares as texts do, as far as it goes.
+    #[inline]
+    pub fn leading(&self, text: &[u8]) -> u128 {
+        let mut bytes = [0; size_of::<u128>()];
+        if let Some(elements) = self.elements() {
+            bytes.iter_mut().zip(elements.leading(text)).for_each(|(byte, weight)| *byte = weight);
+        }
+        u128::from_be_bytes(bytes)
     }
 
     /// Appends what GNU sort hashes of a text for `-R`.
@@ -113,19 +113,22 @@ impl Collation {
     }
 }
 
-/// Compares two texts with neither NUL nor an empty one among them.
-fn compare_by(elements: &Elements, a: &[u8], b: &[u8]) -> Ordering {
+/// Compares two texts that are equal by the first pass, with neither NUL nor an empty one among them.
+fn compare_others(elements: &Elements, a: &[u8], b: &[u8]) -> Ordering {
     SCRATCH.with_borrow_mut(|[of_a, of_b]| {
         elements.read(a, &mut of_a.elements);
         elements.read(b, &mut of_b.elements);
         let in_pass = |pass| {
+            if let Some(ordering) = elements.compare_forward(&of_a.elements, &of_b.elements, pass) {
+                return ordering;
+            }
             for scratch in [&mut *of_a, &mut *of_b] {
                 scratch.weights.clear();
                 elements.push_weights(&scratch.elements, pass, &mut scratch.weights);
             }
             of_a.weights.cmp(&of_b.weights)
         };
-        (0..elements.passes()).map(in_pass).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
+        (1..elements.passes()).map(in_pass).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
     })
 }
 
@@ -158,7 +161,9 @@ fn agree(elements: &Elements, locale: &CLocale) -> bool {
             a = [&a[..], &b[..]].concat();
         }
         let pairs = [(&a, &b), (&a, &a.to_ascii_uppercase()), (&b, &[&b[..], b"-"].concat())];
-        pairs.iter().all(|(a, b)| compare_by(elements, a, b) == locale.compare(a, b))
+        let compare =
+            |a: &[u8], b: &[u8]| elements.compare_leading(a, b).then_with(|| compare_others(elements, a, b));
+        pairs.iter().all(|(a, b)| compare(a, b) == locale.compare(a, b))
     })
 }
 

@@ -4,6 +4,7 @@
 //! are equal by the weights of one pass compare by those of the next one. The weights of a pass are bytes, none of which is 0 or 1, or no
 //! bytes at all if the pass ignores the element.
 
+use std::cmp::Ordering;
 use std::sync::OnceLock;
 
 use super::c_library::CLocale;
@@ -31,12 +32,12 @@ pub struct Elements {
     ranges: &'static [u8],
     /// The lists that were read.
     read: [OnceLock<List>; 256],
-    /// The weights in the first pass of elements of one byte, if they fit.
-    leading: [Leading; 256],
+    /// By the byte: the weights in the first pass of the element that it is alone, if they fit. None for NUL, and for bytes with a list.
+    leading: [Option<Leading>; 256],
 }
 
-/// The number of weights, and these; or more than fit.
-#[derive(Debug, Clone, Copy, Default)]
+/// The number of weights, and these.
+#[derive(Debug, Clone, Copy)]
 struct Leading {
     length: u8,
     weights: [u8; Leading::MOST],
@@ -44,7 +45,17 @@ struct Leading {
 
 impl Leading {
     const MOST: usize = 3;
-    const NONE: u8 = u8::MAX;
+
+    fn new(weights: &[u8]) -> Option<Leading> {
+        let mut leading = Leading { length: weights.len() as u8, weights: [0; Leading::MOST] };
+        leading.weights.get_mut(..weights.len())?.copy_from_slice(weights);
+        Some(leading)
+    }
+
+    #[inline]
+    fn weights(&self) -> &[u8] {
+        &self.weights[..usize::from(self.length)]
+    }
 }
 
 /// An element: the number of its rules, and the start of its weights.
@@ -113,27 +124,18 @@ impl Elements {
             lists,
             ranges,
             read: [const { OnceLock::new() }; 256],
-            leading: [Leading::default(); 256],
+            leading: [None; 256],
         };
-        for byte in 1..256 {
-            elements.leading[byte] = elements.leading_of(byte)?;
-        }
-        Some(elements)
-    }
-
-    fn leading_of(&self, byte: usize) -> Option<Leading> {
-        let mut leading = Leading { length: Leading::NONE, ..Leading::default() };
-        let Ok(element) = u32::try_from(self.first[byte]).map(Element) else { return Some(leading) };
         // Otherwise, the first bytes of a key would not decide.
-        if self.is_backward(element, 0) || self.has_positions(element, 0) {
+        if rules.chunks(passes).any(|set| set[0] & (BACKWARD | POSITION) != 0) {
             return None;
         }
-        let weights = self.weights_of(element, 0);
-        if weights.len() <= Leading::MOST {
-            leading.length = weights.len() as u8;
-            leading.weights[..weights.len()].copy_from_slice(weights);
+        for byte in 1..256 {
+            let element = u32::try_from(elements.first[byte]).ok().map(Element);
+            elements.leading[byte] =
+                element.and_then(|element| Leading::new(elements.weights_of(element, 0)));
         }
-        Some(leading)
+        Some(elements)
     }
 
     pub fn passes(&self) -> usize {
@@ -149,25 +151,32 @@ impl Elements {
         }
     }
 
-    /// Appends the first `most` bytes of the weights of a text in the first pass. The text ends at the first NUL.
+    /// The weights of a text in the first pass, up to the first NUL.
     #[inline]
-    pub fn push_leading(&self, text: &[u8], most: usize, out: &mut Vec<u8>) {
-        let (start, mut at) = (out.len(), 0);
-        while at < text.len() && out.len() - start < most {
-            let byte = text[at];
-            if byte == 0 {
-                break;
-            }
-            let leading = &self.leading[usize::from(byte)];
-            if leading.length != Leading::NONE {
-                out.extend_from_slice(&leading.weights[..usize::from(leading.length)]);
-                at += 1;
-                continue;
-            }
-            let element = self.next(text, &mut at);
-            out.extend_from_slice(self.weights_of(element, 0));
+    pub fn leading<'e>(&'e self, text: &'e [u8]) -> LeadingWeights<'e> {
+        LeadingWeights { elements: self, text, at: 0, weights: &[] }
+    }
+
+    /// Compares two texts by their weights in the first pass, up to the first NUL of each.
+    #[inline]
+    pub fn compare_leading(&self, a: &[u8], b: &[u8]) -> Ordering {
+        let is_alone = |byte: u8| self.leading[usize::from(byte)].is_some();
+        let same = a.iter().zip(b).take_while(|&(a, b)| a == b && is_alone(*a)).count();
+        self.leading(&a[same..]).cmp(self.leading(&b[same..]))
+    }
+
+    /// Compares two texts by their weights in a pass. `None` if it may take some elements backward.
+    pub fn compare_forward(&self, a: &[Element], b: &[Element], pass: usize) -> Option<Ordering> {
+        // A single element that is taken backward stays where it is.
+        let is_backward = |element: &Element| self.is_backward(*element, pass);
+        let is_forward = |text: &[Element]| !text.windows(2).any(|pair| pair.iter().all(is_backward));
+        let has_positions = self.has_positions(*a.first()?, pass);
+        if has_positions != self.has_positions(*b.first()?, pass) || !is_forward(a) || !is_forward(b) {
+            return None;
         }
-        out.truncate(start + most);
+        let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        let [a, b] = [a, b].map(|text| text[same..].iter().map(|&element| self.weights_of(element, pass)));
+        Some(if has_positions { counted(a).cmp(counted(b)) } else { a.flatten().cmp(b.flatten()) })
     }
 
     /// The element at a position, which moves behind it.
@@ -327,6 +336,38 @@ impl Elements {
     }
 }
 
+/// The weights of a text in the first pass.
+pub struct LeadingWeights<'e> {
+    elements: &'e Elements,
+    text: &'e [u8],
+    at: usize,
+    /// The other weights of the last element.
+    weights: &'e [u8],
+}
+
+impl Iterator for LeadingWeights<'_> {
+    type Item = u8;
+
+    #[inline]
+    fn next(&mut self) -> Option<u8> {
+        loop {
+            if let Some((&weight, others)) = self.weights.split_first() {
+                self.weights = others;
+                return Some(weight);
+            }
+            let byte = *self.text.get(self.at)?;
+            self.weights = match &self.elements.leading[usize::from(byte)] {
+                Some(leading) => {
+                    self.at += 1;
+                    leading.weights()
+                }
+                None if byte == 0 => return None,
+                None => self.elements.weights_of(self.elements.next(self.text, &mut self.at), 0),
+            };
+        }
+    }
+}
+
 impl Entry {
     /// The low 6 bits of the bytes that an element of this entry may have at a place. Any, if it ends before.
     fn span(&self, place: usize) -> std::ops::RangeInclusive<u8> {
@@ -336,6 +377,18 @@ impl Entry {
             _ => 0..=63,
         }
     }
+}
+
+/// The weights of the elements that a pass does not ignore, each after the number of those before it that the pass ignores.
+fn counted<'e>(weights: impl Iterator<Item = &'e [u8]>) -> impl Iterator<Item = (usize, &'e [u8])> {
+    let mut ignored = 0;
+    weights.filter_map(move |weights| {
+        if weights.is_empty() {
+            ignored += 1;
+            return None;
+        }
+        Some((std::mem::take(&mut ignored), weights))
+    })
 }
 
 /// Appends a number such that more comes later. No byte of it is 0.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::TextOrder;
-use super::code::{Code, first_bytes};
+use super::code::Code;
 use super::number::{Leading, Number};
 use super::random::Shuffle;
 use super::{common_prefix, compare_bytes, directed, fields, float, month, number, version};
@@ -22,8 +22,6 @@ pub struct Key {
     /// The effect of `-d`, `-f` and `-i` on the key's bytes before they are compared.
     filter: Option<Arc<Filter>>,
     pub descending: bool,
-    /// The most bytes of [`Key::encode_last`] that are of use.
-    most: usize,
 }
 
 /// The position of a key.
@@ -59,12 +57,6 @@ enum Kind {
     Version,
     Random(Shuffle, Locale),
 }
-
-/// The most bytes of the encoding of a key that is compared by the rules of a locale, if comparisons decide between keys whose encodings
-/// are equal.
-const MOST: usize = 1 << 10;
-/// The same for whole lines that are compared after other keys.
-const MOST_AFTER_KEYS: usize = 32;
 
 /// Resolves the options of keys.
 pub struct Resolve<'a> {
@@ -108,11 +100,10 @@ impl<'a> Resolve<'a> {
         self.settle(place, options)
     }
 
-    /// The key for whole lines by the rules of a locale, alone or after other keys.
-    pub fn collated_line(&self, rules: &Arc<Collation>, descending: bool, is_alone: bool) -> Key {
+    /// The key for whole lines by the rules of a locale.
+    pub fn collated_line(&self, rules: &Arc<Collation>, descending: bool) -> Key {
         let place = Place { separator: None, fields: 0, chars: 0, skip_blanks: false, end: None };
-        let kind = Kind::Collated(rules.clone());
-        Key { place, kind, filter: None, descending, most: if is_alone { MOST } else { MOST_AFTER_KEYS } }
+        Key { place, kind: Kind::Collated(rules.clone()), filter: None, descending }
     }
 
     fn settle(&mut self, place: Place, options: KeyOptions) -> Result<Key, Error> {
@@ -141,7 +132,7 @@ impl<'a> Resolve<'a> {
         let filtered = !matches!(kind, Kind::Number(_) | Kind::Float(_) | Kind::Month(_));
         let filter = (filtered && (filters || options.ignore_case))
             .then(|| Arc::new(Filter::new(options, &locale.classes())));
-        Ok(Key { place, kind, filter, descending: options.reverse, most: MOST })
+        Ok(Key { place, kind, filter, descending: options.reverse })
     }
 
     fn shuffle(&mut self) -> Result<Shuffle, Error> {
@@ -183,14 +174,9 @@ impl Key {
             && self.filter.is_none()
     }
 
-    /// Whether keys may differ although [`Key::encode_last`] encodes them alike.
+    /// Whether keys may differ although [`Key::encode_last`] encodes them alike. Then [`Key::encode`] cannot be used.
     pub fn is_cut(&self) -> bool {
         matches!(self.kind, Kind::Collated(_))
-    }
-
-    /// Whether [`Key::encode`] can be used.
-    pub fn has_encoding(&self) -> bool {
-        !matches!(&self.kind, Kind::Collated(rules) if !rules.has_encoding())
     }
 
     /// The code of the number in a line, and whether it is exact.
@@ -216,17 +202,17 @@ impl Key {
     }
 
     /// Like [`Key::encode`], for a key after which nothing is appended. The encoding may be a prefix of
-    /// another, and keys may differ if [`Key::is_cut`].
-    pub fn encode_last(&self, line: &[u8], out: &mut Vec<u8>) {
+    /// another. If [`Key::is_cut`], it has at most `most` bytes, and keys may differ.
+    pub fn encode_last(&self, line: &[u8], most: usize, out: &mut Vec<u8>) {
         match (&self.kind, &self.filter) {
             (Kind::Bytes, None) if !self.descending => out.extend_from_slice(self.find(line)),
             (Kind::Bytes, Some(filter)) if !self.descending => out.extend(filter.apply(self.find(line))),
             (Kind::Collated(rules), _) => self.with_text(line, |text| {
                 let start = out.len();
-                rules.push_leading(text, self.most, out);
+                rules.push_leading(text, most, out);
                 if self.descending {
                     // Shorter encodings come later.
-                    let is_whole = out.len() - start < self.most;
+                    let is_whole = out.len() - start < most;
                     out[start..].iter_mut().for_each(|byte| *byte = !*byte);
                     out.extend(is_whole.then_some(u8::MAX));
                 }
@@ -239,7 +225,7 @@ impl Key {
         let start = out.len();
         match &self.kind {
             Kind::Bytes => return push_escaped(text, self.descending, out),
-            Kind::Collated(rules) => rules.encode(text, out),
+            Kind::Collated(_) => unreachable!("these keys are cut"),
             Kind::Number(notation) => notation.with_number(text, |text| Number::read(text).encode(out)),
             Kind::Human(notation) => {
                 out.push(number::unit(text, notation));
@@ -270,7 +256,7 @@ impl Key {
             (Kind::Bytes, None) => Code::of_bytes(text),
             (Kind::Bytes, Some(filter)) => filter.code(text),
             (_, None) => self.code_of_text(text),
-            (_, Some(filter)) => self.code_of_text(&filter.apply(text).collect::<Vec<_>>()),
+            (_, Some(filter)) => filter.with(text, |text| self.code_of_text(text)),
         }
         .directed(self.descending)
     }
@@ -279,12 +265,7 @@ impl Key {
     fn code_of_text(&self, text: &[u8]) -> Code {
         match &self.kind {
             Kind::Bytes => Code::of_bytes(text),
-            Kind::Collated(rules) => {
-                // Most texts need no more.
-                let mut leading = Vec::with_capacity(size_of::<u128>() + 8);
-                rules.push_leading(text, size_of::<u128>(), &mut leading);
-                Code::new(first_bytes(&leading), false)
-            }
+            Kind::Collated(rules) => Code::new(rules.leading(text), false),
             Kind::Number(notation) => notation.with_number(text, number::code),
             Kind::Human(notation) => number::human_code(text, notation),
             Kind::Float(notation) => Code::exact(notation.with_float(text, float::code)),
@@ -296,8 +277,8 @@ impl Key {
 
     /// Compares the keys of two lines.
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        if let (Kind::Bytes | Kind::Collated(_), None) = (&self.kind, &self.filter) {
-            // The bytes themselves are as fast as codes of them.
+        if let (Kind::Bytes, None) | (Kind::Collated(_), _) = (&self.kind, &self.filter) {
+            // The texts themselves are as fast as codes of them.
             return self.compare_tied(a, b);
         }
         self.code(a).compare(self.code(b)).unwrap_or_else(|| self.compare_tied(a, b))
@@ -313,10 +294,8 @@ impl Key {
             (Kind::Bytes, None) => compare_bytes(a, b),
             (Kind::Bytes, Some(filter)) => filter.compare(a, b),
             (_, None) => self.compare_texts(a, b),
-            (_, Some(filter)) => {
-                let [a, b] = [a, b].map(|text| filter.apply(text).collect::<Vec<_>>());
-                self.compare_texts(&a, &b)
-            }
+            (_, Some(_)) if a == b => Ordering::Equal,
+            (_, Some(filter)) => filter.with(a, |a| filter.with(b, |b| self.compare_texts(a, b))),
         };
         directed(ordering, self.descending)
     }
@@ -363,7 +342,7 @@ impl Key {
         let text = self.find(line);
         match &self.filter {
             None => then(text),
-            Some(filter) => then(&filter.apply(text).collect::<Vec<_>>()),
+            Some(filter) => filter.with(text, then),
         }
     }
 }
@@ -431,6 +410,9 @@ impl Place {
     }
 }
 
+/// A text of at most this size is filtered without allocating memory.
+const SHORT: usize = 256;
+
 /// The bytes of a text that count, and the bytes that are compared instead of them.
 #[derive(Debug)]
 struct Filter {
@@ -466,6 +448,20 @@ impl Filter {
 
     fn apply(&self, text: &[u8]) -> impl Iterator<Item = u8> {
         text.iter().filter(|&&byte| self.counts(byte)).map(|&byte| self.stand(byte))
+    }
+
+    /// Calls `then` with the text that is compared.
+    fn with<T>(&self, text: &[u8], then: impl FnOnce(&[u8]) -> T) -> T {
+        let mut short = [0; SHORT];
+        if text.len() > short.len() {
+            return then(&self.apply(text).collect::<Vec<_>>());
+        }
+        let mut length = 0;
+        for &byte in text {
+            short[length] = self.stand(byte);
+            length += usize::from(self.counts(byte));
+        }
+        then(&short[..length])
     }
 
     /// The code of the text that is compared.

@@ -27,6 +27,12 @@ use key::{Key, Resolve};
 pub use number::read_digits;
 pub use version::encode as encode_version;
 
+/// The most bytes of the encoding of a key that is compared by the rules of a locale. Comparisons decide between keys whose encodings are
+/// equal.
+const MOST: usize = 1 << 10;
+/// The same for keys after others.
+pub const MOST_AFTER_KEYS: usize = 32;
+
 /// What lines are sorted by: the options of GNU sort that say how lines compare.
 #[derive(Debug, Clone, Default)]
 pub struct TextOrder {
@@ -82,7 +88,7 @@ impl LineOrder {
         if let Some(rules) = text.locale.collation() {
             let decides = !stable && !unique && !keys.first().is_some_and(Key::is_collated_line);
             if asked == 0 || decides {
-                keys.push(resolve.collated_line(rules, descending, asked == 0));
+                keys.push(resolve.collated_line(rules, descending));
             }
         }
         let mut order = LineOrder { keys, asked, descending, stable, unique, last_resort: None };
@@ -133,45 +139,48 @@ impl LineOrder {
         self.unique
     }
 
-    /// Appends an encoding that compares as the keys of `line` do. It may be a prefix of another encoding.
-    /// After it, append only bytes that order lines whose keys are equal and have the same encoding. If [`LineOrder::is_cut`], it compares
-    /// so only as far as it goes.
-    pub fn encode(&self, line: &[u8], out: &mut Vec<u8>) {
+    /// Appends an encoding that compares as the keys of `line` do, from the one at `first`. It may be a prefix of another encoding.
+    /// After it, append only bytes that order lines whose keys are equal and have the same encoding. If there is a key that
+    /// [`LineOrder::cut`] returns, it compares so only as far as it goes, which is no farther than that key.
+    pub fn encode(&self, line: &[u8], first: usize, out: &mut Vec<u8>) {
         match self.plain() {
             Some(false) => out.extend_from_slice(line),
             Some(true) => key::push_escaped(line, true, out),
             None => {
-                let whole = self.encoded_whole();
-                self.keys[..whole].iter().for_each(|key| key.encode(line, out));
-                self.keys[whole].encode_last(line, out);
+                let last = self.cut(first).unwrap_or(self.keys.len() - 1);
+                self.keys[first..last].iter().for_each(|key| key.encode(line, out));
+                self.keys[last].encode_last(line, if last == 0 { MOST } else { MOST_AFTER_KEYS }, out);
             }
         }
     }
 
-    /// The number of keys that are encoded whole before the last one that is encoded.
-    fn encoded_whole(&self) -> usize {
-        let without = self.keys.iter().position(|key| !key.has_encoding());
-        without.unwrap_or(self.keys.len() - 1)
+    /// The index of the first key, from the one at `first`, in which lines may differ although they have the same encoding.
+    pub fn cut(&self, first: usize) -> Option<usize> {
+        let keys = if self.plain().is_none() { &self.keys[first..] } else { &[] };
+        keys.iter().position(Key::is_cut).map(|after| first + after)
     }
 
-    /// Whether lines may differ in their keys although they have the same encoding.
-    pub fn is_cut(&self) -> bool {
-        !self.keys.is_empty() && self.plain().is_none() && self.keys[self.encoded_whole()].is_cut()
+    /// Whether there are keys after the one at `index`.
+    pub fn has_keys_after(&self, index: usize) -> bool {
+        index + 1 < self.keys.len()
     }
 
-    /// Compares the keys of lines that have the same encoding.
-    pub fn compare_cut(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let rest = &self.keys[self.encoded_whole()..];
-        rest.iter().map(|key| key.compare(a, b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+    /// Compares the keys at `index`.
+    pub fn compare_key(&self, index: usize, a: &[u8], b: &[u8]) -> Ordering {
+        self.keys[index].compare(a, b)
+    }
+
+    /// Compares the keys from the one at `first`.
+    pub fn compare_keys_from(&self, first: usize, a: &[u8], b: &[u8]) -> Ordering {
+        let keys = self.keys[first..].iter();
+        keys.map(|key| key.compare(a, b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
     }
 
     /// Compares only the keys.
     pub fn compare_keys(&self, a: &[u8], b: &[u8]) -> Ordering {
         match self.plain() {
             Some(descending) => directed(compare_bytes(a, b), descending),
-            None => {
-                self.keys.iter().map(|key| key.compare(a, b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
-            }
+            None => self.compare_keys_from(0, a, b),
         }
     }
 
@@ -212,7 +221,8 @@ impl LineOrder {
     #[inline(always)]
     pub fn compare_coded_keys(&self, (a, code_a): (&[u8], Code), (b, code_b): (&[u8], Code)) -> Ordering {
         match code_a.compare(code_b) {
-            Some(Ordering::Equal) => self.compare_other_keys(a, b),
+            Some(Ordering::Equal) if self.keys.is_empty() => Ordering::Equal,
+            Some(Ordering::Equal) => self.compare_keys_from(1, a, b),
             Some(decided) => decided,
             None => self.compare_tied(a, b),
         }
@@ -228,14 +238,8 @@ impl LineOrder {
     fn compare_tied(&self, a: &[u8], b: &[u8]) -> Ordering {
         match self.keys.first() {
             None => directed(compare_bytes(a, b), self.descending),
-            Some(first) => first.compare_tied(a, b).then_with(|| self.compare_other_keys(a, b)),
+            Some(first) => first.compare_tied(a, b).then_with(|| self.compare_keys_from(1, a, b)),
         }
-    }
-
-    /// Compares lines by their keys after the first.
-    fn compare_other_keys(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let others = self.keys.iter().skip(1);
-        others.map(|key| key.compare(a, b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
     }
 }
 

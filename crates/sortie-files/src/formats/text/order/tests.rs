@@ -74,7 +74,7 @@ fn check(options: &str, lines: &[Vec<u8>]) {
 fn agree(order: &LineOrder, options: &str, a: &[u8], b: &[u8]) {
     let [code_a, code_b] = [a, b].map(|line| {
         let mut code = Vec::new();
-        order.encode(line, &mut code);
+        order.encode(line, 0, &mut code);
         code
     });
     let shown = (a.escape_ascii().to_string(), b.escape_ascii().to_string());
