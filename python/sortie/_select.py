@@ -208,7 +208,8 @@ def searchsorted(
     a
         A sorted array with one axis. NaNs are last.
     v
-        The elements to search for. If ``a`` is on a GPU, an array of its library and type on that GPU.
+        The elements to search for. If ``a`` is on a GPU, an array of its library and type on that GPU. Of two types of integers, the
+        values are compared exactly, where NumPy makes floats of uint64 and a signed type.
     side
         ``"left"``: before elements that are equal. ``"right"``: after them.
     sorter
@@ -237,6 +238,11 @@ def searchsorted(
     if sorter is not None:
         keys = keys[np.asarray(sorter)]
     dtype = np.result_type(keys, queries)
+    if dtype.kind == "f" and keys.dtype.kind in "iu" and queries.dtype.kind in "iu":
+        # NumPy makes floats of uint64 and a signed type.
+        limits = np.iinfo(keys.dtype)
+        found = searchsorted(keys, queries.astype(keys.dtype), side, threads=threads, memory_limit=memory_limit)
+        return np.where(queries < limits.min, 0, np.where(queries > limits.max, keys.size, found))[()]
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         return np.searchsorted(keys, queries, side=side)  # type: ignore[call-overload]
     # NumPy's order, in the byte order of the machine.

@@ -158,6 +158,19 @@ def test_searchsorted_is_numpys(dtype, side):
         same(sortie.searchsorted(a[order], a, side, sorter=np.argsort(a[order], kind="stable")), np.searchsorted(a, a, side))
 
 
+def test_searchsorted_compares_unsigned_with_signed_integers_exactly():
+    a = np.array([0, 2**53, 2**53 + 1, 2**53 + 2, 2**64 - 1], dtype=np.uint64)
+    for side in ("left", "right"):
+        for query in (-1, 0, 1, 2**53 + 1, 2**63 - 1):
+            expected = sum(x < query or (side == "right" and x == query) for x in a.tolist())
+            assert sortie.searchsorted(a, query, side) == expected, (query, side)
+        signed = a[:-1].astype(np.int64) - 1
+        for query in (0, 2**53 + 1, 2**63, 2**64 - 1):
+            expected = sum(x < query or (side == "right" and x == query) for x in signed.tolist())
+            assert sortie.searchsorted(signed, np.uint64(query), side) == expected, (query, side)
+        same(sortie.searchsorted(a, [-5, 2**53 + 1], side), np.array([0, 2 if side == "left" else 3]))
+
+
 def test_searchsorted_of_other_types():
     for a, v in (([1, 2, 3], 2.5), ([1.0, np.nan], np.nan), (np.array([1, 2**63], "u8"), np.array([-1, 5])), (["a", "c"], ["b", "d"])):
         for side in ("left", "right"):
