@@ -1,6 +1,5 @@
 //! Estimates the memory needed to sort a text.
 
-use super::items::SHORT;
 use super::keyed::encode_key;
 use super::order::{LineOrder, MOST_AFTER_KEYS};
 use crate::{Error, Keyed};
@@ -11,6 +10,8 @@ const WORDS: usize = 16;
 /// The memory for each line if keys are encoded after one that is cut: a reference to it, another one with its keys, and these.
 const AFTER_CUT: usize =
     size_of::<&[u8]>() + size_of::<Keyed<'_, '_>>() + size_of::<usize>() + MOST_AFTER_KEYS;
+/// The most bytes of a short text, whose lines may be compared by the rules of a locale without keys.
+pub const SHORT: usize = 4 << 10;
 /// The memory for the keys of a short text.
 const KEYS_OF_SHORT: usize = 4 * SHORT;
 /// The key sizes of this many lines are measured and represent all lines that were read with them.

@@ -6,6 +6,7 @@ use sortie::plan::Plan;
 use sortie::request::{Beside, KeyForm, Operation};
 
 use super::alike::{self, Numbers};
+use super::cost::SHORT;
 use super::keyed::{encode, keyed, order_cut, order_equal};
 use super::lines::Lines;
 use super::sorter::{builder, sorter};
@@ -13,10 +14,8 @@ use super::stretch::PART;
 use super::{LineSort, numbers};
 use crate::{Error, Item, Keyed, Sink};
 
-/// The most lines, and the most bytes of them, that the C library compares by the rules of a locale sooner than its tables are read for
-/// encodings.
+/// Up to this many lines of a [`SHORT`] text are compared by the C library sooner than the tables of its locale are read for encodings.
 const FEW: usize = 64;
-pub const SHORT: usize = 4 << 10;
 
 /// Lines in sorted order.
 #[derive(Clone, Copy)]
