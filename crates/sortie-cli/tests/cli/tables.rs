@@ -317,6 +317,45 @@ json.dump(list(csv.reader(io.StringIO(text, newline=''), delimiter=sys.argv[1]))
 }
 
 #[test]
+fn headers_and_comments_of_all_inputs_are_kept() {
+    let folder = folder("table", b"a,b\n2,1\n1,3\n");
+    fs::write(folder.path().join("note"), "#note\n").unwrap();
+    fs::write(folder.path().join("mark"), "\u{FEFF}").unwrap();
+    fs::write(folder.path().join("more"), "#first\na,b\n#second\n0,0\n").unwrap();
+    let expect = |options: &str, expected: &str| {
+        let key = if options.contains("--no-header") { "1" } else { "a" };
+        let options = format!("--csv --by {key} {options}");
+        assert_eq!(text(&sort(folder.path(), &options, b"").stdout), expected, "{options}");
+    };
+    expect("--comment # note table", "a,b\n1,3\n2,1\n#note\n");
+    expect("--comment # table note", "a,b\n#note\n1,3\n2,1\n");
+    expect("mark table", "\u{FEFF}a,b\n1,3\n2,1\n");
+    expect("table mark", "a,b\n1,3\n2,1\n");
+    expect("--comment # table more", "a,b\n#first\n#second\n0,0\n1,3\n2,1\n");
+    expect("--comment # more table note", "#first\na,b\n#second\n#note\n0,0\n1,3\n2,1\n");
+    expect("--comment # -m note table more", "a,b\n#first\n#second\n0,0\n2,1\n1,3\n#note\n");
+    expect("--comment # --columns b table more", "b\n#first\n#second\n0\n3\n1\n");
+    expect(
+        "--no-header --by 1 --comment # note table more",
+        "#first\n0,0\n1,3\n2,1\na,b\na,b\n#note\n#second\n",
+    );
+}
+
+#[test]
+fn duplicates_do_not_go_to_the_file_of_standard_output() {
+    let folder = folder("u.csv", b"a,b\n1,x\n1,y\n");
+    let result = fs::File::create(folder.path().join("same")).unwrap();
+    let options = "--csv --by a -u u.csv --duplicates";
+    for name in ["same", "./same", "/dev/stdout"] {
+        let mut command = sortie(folder.path());
+        command.args(options.split_whitespace()).arg(name).stdout(result.try_clone().unwrap());
+        let done = command.stderr(std::process::Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(2), "{name}");
+        assert!(text(&done.stderr).contains("cannot be the same file"), "{}", text(&done.stderr));
+    }
+}
+
+#[test]
 fn other_commands_take_tables() {
     let folder = folder("in", b"k,v\n3,a\n10,b\n3,c\n2,d\n");
     let print = |options: &str| text(&work(folder.path(), options));
@@ -383,6 +422,18 @@ fn options_that_tables_do_not_have_are_refused() {
             "--by a:x",
             "invalid value 'a:x' for '--by <KEY>': 'x' is not one of text, number, date, version, asc, desc, nulls-first and \
                       nulls-last; put a name with ':' in quotes, as in '\"a:b\":number'; see --help",
+        ),
+        (
+            "--csv --comment ,",
+            "in: ',' cannot separate fields and begin comments; choose another --comment or --delimiter",
+        ),
+        (
+            "--csv --comment # --output-delimiter #",
+            "in: '#' cannot separate fields and begin comments; choose another --comment or --delimiter",
+        ),
+        (
+            "--csv -u --count --output-delimiter 1",
+            "in: a count has digits, so none can separate fields or begin comments",
         ),
         ("--by c", "in: there is no column 'c'; the header has 'a', 'b'"),
         ("--by .a --csv -o new", "in: there is no column '.a'; the header has 'a', 'b'"),

@@ -1,6 +1,9 @@
 //! The file of items that are left out because others have their keys.
 
+use std::io::stdout;
 use std::path::Path;
+
+use rustix::fs::{FileType, fstat, stat};
 
 use crate::compression::Compression;
 use crate::publish::are_same;
@@ -20,7 +23,8 @@ impl Duplicates {
         task: &Task<'_>,
     ) -> Result<Option<Duplicates>, Error> {
         let Some(path) = path else { return Ok(None) };
-        if output.is_some_and(|output| are_same(output, path)) {
+        let is_result = output.map_or_else(|| is_standard_output(path), |output| are_same(output, path));
+        if is_result {
             return Err(Error::invalid(format!(
                 "the result and the duplicates cannot be the same file, {}",
                 quote::name(path)
@@ -32,9 +36,9 @@ impl Duplicates {
     }
 
     /// Adds whole items, and the header before the first of them.
-    pub fn put(&mut self, header: Option<&Vec<u8>>, items: &[u8]) -> Result<(), Error> {
+    pub fn put(&mut self, header: impl FnOnce() -> Vec<u8>, items: &[u8]) -> Result<(), Error> {
         if !std::mem::replace(&mut self.has_begun, true) {
-            self.output.write(header.map_or(&[], |header| &header[..]))?;
+            self.output.write(&header())?;
         }
         self.output.write(items)
     }
@@ -42,4 +46,11 @@ impl Duplicates {
     pub fn finish(self) -> Result<(), Error> {
         self.output.finish()
     }
+}
+
+/// Whether standard output is written to the file at this path.
+fn is_standard_output(path: &Path) -> bool {
+    let (Ok(here), Ok(there)) = (fstat(stdout()), stat(path)) else { return false };
+    FileType::from_raw_mode(here.st_mode).is_file()
+        && (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
 }

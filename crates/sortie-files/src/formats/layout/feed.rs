@@ -8,7 +8,7 @@ use crate::{Error, Input, Inputs, quote};
 
 /// The bytes to read at a time at the beginning of an input.
 const PIECE: u64 = 256 << 10;
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The inputs as one stream.
 pub struct Feed {

@@ -9,7 +9,7 @@ mod stretch;
 use std::cmp::Ordering;
 use std::io::Read;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
@@ -21,7 +21,7 @@ use crate::merge::{Order, merge_cursors};
 use crate::run::Part;
 use crate::{Error, Format, Gather, Input, Keyed, Ledger, Share, Sink, Sorted, Task};
 use duplicates::Duplicates;
-use feed::{Feed, Opened, end_last, wrong};
+use feed::{BYTE_ORDER_MARK, Feed, Opened, end_last, wrong};
 pub use kept::Keep;
 use kept::Kept;
 use merged::PartItems;
@@ -104,6 +104,11 @@ pub trait Layout: Sync {
     /// If there is no memory for it.
     fn write_header(&self, header: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         append(out, header)
+    }
+
+    /// What is kept of the header of an input that is not the first, behind that of the first.
+    fn kept_of_header(&self, _header: &[u8]) -> Vec<u8> {
+        Vec::new()
     }
 
     /// What is wrong with a last item whose end is missing.
@@ -220,8 +225,8 @@ struct LayoutSort<'a, L: ?Sized> {
     gather: Gather,
     /// The number of items that are written, if that can be told before the last merge.
     top: Option<usize>,
-    /// The header of the first input that is not empty.
-    header: OnceLock<Vec<u8>>,
+    /// See [`LayoutSort::see`].
+    header: Mutex<Option<Vec<u8>>>,
     /// The bytes of the longest item so far.
     longest: AtomicUsize,
     ledger: &'a Ledger,
@@ -246,7 +251,7 @@ impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
             descending: choices.descending,
             gather,
             top,
-            header: OnceLock::new(),
+            header: Mutex::default(),
             longest: AtomicUsize::new(0),
             ledger,
         }
@@ -264,7 +269,7 @@ impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
         let mut put = |bytes: &[u8]| {
             if !std::mem::replace(&mut has_begun, true) {
                 let mut header = Vec::new();
-                self.header.get().map_or(Ok(()), |read| self.layout.write_header(read, &mut header))?;
+                self.layout.write_header(&self.header(), &mut header)?;
                 sink(&header)?;
             }
             sink(bytes)
@@ -273,7 +278,7 @@ impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
             sort(&mut put)?;
             return put(&[]);
         }
-        let mut put_other = others.map(|others| |bytes: &[u8]| others.put(self.header.get(), bytes));
+        let mut put_other = others.map(|others| |bytes: &[u8]| others.put(|| self.header(), bytes));
         let keep = is_grouped(self.layout, choices).then_some(choices.keep);
         let most = choices.top.filter(|_| keep.is_some());
         let mut kept = Kept::new(self.layout, keep, most, put_other.as_mut().map(|put| put as Sink<'_>));
@@ -288,7 +293,7 @@ impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
         let (mut last, mut number, mut line) = (None::<(Vec<u8>, Vec<u8>)>, 0, None);
         loop {
             let ended = self.fill(&mut stretch, &mut feed, Share { runners: 1, wait: &|| () })?;
-            let line = line.get_or_insert(1 + self.header.get().map_or(0, |header| lines(header)));
+            let line = line.get_or_insert(1 + lines(&self.header()));
             for item in stretch.items()? {
                 number += 1;
                 let mut group = Vec::new();
@@ -331,9 +336,23 @@ impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
         }
     }
 
-    /// Keeps the header of the first input that is not empty.
+    /// Keeps the header of the next input that is not empty: of the first that has one, all, and of others what the layout keeps.
     fn see(&self, header: Vec<u8>) {
-        let _ = self.header.set(header);
+        let mut kept = self.header.lock().expect("nothing panics while it is locked");
+        let Some(kept) = &mut *kept else {
+            *kept = Some(header);
+            return;
+        };
+        let header = header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&header);
+        if kept.is_empty() || *kept == BYTE_ORDER_MARK {
+            kept.extend_from_slice(header);
+        } else {
+            kept.extend(self.layout.kept_of_header(header));
+        }
+    }
+
+    fn header(&self) -> Vec<u8> {
+        self.header.lock().expect("nothing panics while it is locked").clone().unwrap_or_default()
     }
 }
 

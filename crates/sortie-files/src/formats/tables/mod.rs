@@ -86,7 +86,7 @@ pub struct Table {
     pub form: Option<Form>,
     /// The number of records at the start of each input that are not sorted: the names of the columns. JSON lines have none.
     pub header: usize,
-    /// Lines that begin with this byte are comments: those before the first record stay in front, all others come last.
+    /// Lines that begin with this byte are comments: those before the first record of an input stay in front, all others come last.
     pub comment: Option<u8>,
     /// The most significant first. If there are none, all columns are compared as text, and JSON lines by their bytes.
     pub keys: Vec<ColumnKey>,
@@ -265,6 +265,20 @@ impl Layout for Table {
             }
         }
         Ok(Some(length))
+    }
+
+    /// The comments.
+    fn kept_of_header(&self, header: &[u8]) -> Vec<u8> {
+        let dialect = self.opened.get().expect("a header was read").dialect;
+        let (mut kept, mut rest) = (Vec::new(), header);
+        while !rest.is_empty() {
+            let (record, after) = rest.split_at(dialect.first(rest).unwrap_or(rest.len()));
+            if dialect.is_comment(record) {
+                kept.extend_from_slice(record);
+            }
+            rest = after;
+        }
+        kept
     }
 
     fn unfinished(&self) -> &'static str {
