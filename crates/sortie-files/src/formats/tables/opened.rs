@@ -126,6 +126,9 @@ impl Opened {
     /// `text` is the beginning of the first input, after a byte order mark, and `is_all` says whether it is all of it.
     pub fn new(table: &Table, form: Form, head: Head, text: &[u8], is_all: bool) -> Result<Opened, String> {
         let dialect = table.dialect(form);
+        if let Form::Delimited(separator) = form {
+            dialect.refuse_separator(separator)?;
+        }
         let rest = &text[head.bytes..];
         let records = || Sample { dialect, rest, is_all };
         let ends_in_two = first(form, &dialect, text).is_some_and(|end| text[..end].ends_with(b"\r\n"));
@@ -184,6 +187,11 @@ impl Opened {
                 "there is a column '{}' already; give another name for the count",
                 quote::harmless(name)
             ));
+        }
+        self.dialect.refuse_separator(separator)?;
+        let is_digit = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_digit());
+        if table.count.is_some() && (is_digit(self.dialect.comment) || is_digit(Some(separator))) {
+            return Err("a count has digits, so none can separate fields or begin comments".into());
         }
         Ok(Written { form: self.form, dialect: self.dialect, columns, separator, count: table.count.clone() })
     }
@@ -394,7 +402,7 @@ impl Opened {
                 encoded?;
                 continue;
             };
-            let string = value.and_then(json::string);
+            let string = value.map_or(Ok(None), json::string)?;
             let text = match (&string, value) {
                 (Some(string), _) => string.as_bytes(),
                 (None, None | Some("null")) => b"",

@@ -39,6 +39,18 @@ impl Dialect {
         None
     }
 
+    /// # Errors
+    /// If this byte between fields begins comments: then a record whose first field is empty would be one.
+    pub fn refuse_separator(&self, separator: u8) -> Result<(), String> {
+        if self.comment == Some(separator) {
+            let byte = separator.escape_ascii();
+            return Err(format!(
+                "'{byte}' cannot separate fields and begin comments; choose another --comment or --delimiter"
+            ));
+        }
+        Ok(())
+    }
+
     pub fn is_comment(&self, record: &[u8]) -> bool {
         self.comment.is_some() && record.first().copied() == self.comment
     }

@@ -51,17 +51,20 @@ impl<'t> serde_core::Deserialize<'t> for Name<'t> {
 }
 
 /// The string that a value is, if it is one.
-pub fn string(text: &str) -> Option<Cow<'_, str>> {
-    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    if memchr(b'\\', inner.as_bytes()).is_some() {
-        serde_json::from_str(text).ok().map(Cow::Owned)
-    } else {
-        Some(Cow::Borrowed(inner))
+///
+/// # Errors
+/// If it is not text, because half of a surrogate pair is missing.
+pub fn string(text: &str) -> Result<Option<Cow<'_, str>>, String> {
+    let Some(inner) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else { return Ok(None) };
+    if memchr(b'\\', inner.as_bytes()).is_none() {
+        return Ok(Some(Cow::Borrowed(inner)));
     }
+    let decoded = serde_json::from_str(text).map(|string| Some(Cow::Owned(string)));
+    decoded.map_err(|_| format!("{text} has half of a surrogate pair, which is not text"))
 }
 
-/// Appends bytes that compare as values do, which [`find`] has found, whatever follows them. The first of them is neither 0 nor more than 252, also if all are
-/// complemented. Nothing for null, and for a number that is too large.
+/// Appends bytes for a value that [`find`] has found. They compare as values do, whatever follows them. The first is neither 0 nor more
+/// than 252, also if all are complemented. Nothing is appended for null, and for a number that is too large.
 ///
 /// # Errors
 /// If the value is nested too deep, or one of its strings is not text.
@@ -88,8 +91,7 @@ fn encode_nested(text: &str, depth: usize, out: &mut Vec<u8>) -> Result<(), Stri
         b't' => out.push(TRUE),
         b'"' => {
             out.push(STRING);
-            let string = string(text).ok_or("a string has an invalid escape")?;
-            push_string(&string, out);
+            push_string(&string(text)?.unwrap_or_default(), out);
         }
         b'[' => {
             out.push(ARRAY);
