@@ -113,17 +113,13 @@ pub unsafe fn enqueue(array: &GpuArray<'_>, keys: &Keys<'_>, with: With, options
     compiler::prepare(py)?;
     let ordinal = keys.memory.device;
     let gpu = py.detach(|| Gpu::cuda(ordinal)).map_err(of_sortie)?;
-    // SAFETY: the library's current stream lives longer than this call, and so does what is allocated from it here.
-    let mut stream = unsafe { Stream::borrowed(gpu.device(), keys.memory.stream) };
     let network = keys.network(with, options);
     let (scratch, fits) = match Scratch::new(array, &gpu, keys, with) {
         Err(error) if network.is_some() && is_out_of_memory(py, &error)? => (Scratch::default(), false),
         scratch => (scratch?, true),
     };
-    if let Some(workspace) = scratch.workspace {
-        // SAFETY: the workspace is new, and used by work on the library's stream alone.
-        stream = unsafe { stream.with_workspace(workspace) };
-    }
+    // SAFETY: the stream is used before the end of this call, where the scratch is given back.
+    let stream = unsafe { scratch.stream(&gpu, keys.memory) };
     let job = Job { gpu, stream, keys, copy: scratch.copy, with };
     let enqueued = run_here(py, options, 0, |_| {
         let start = Instant::now();
@@ -182,7 +178,7 @@ impl Keys<'_> {
 /// Memory that is given back when a call has enqueued its work. The library's pool knows the stream, so what comes later is
 /// enqueued behind that work.
 #[derive(Default)]
-struct Scratch<'py> {
+pub struct Scratch<'py> {
     held: Option<GpuArray<'py>>,
     /// Room for a copy of the keys, if one is sorted.
     copy: Option<View<'static, u8>>,
@@ -195,6 +191,11 @@ impl<'py> Scratch<'py> {
         let of_copy = if keys.canonical { keys.memory.elements() * keys.memory.dtype.width() } else { 0 };
         let of_sort =
             if array.has_pool() { workspace_bytes(gpu, keys, with).map_err(of_sortie)? } else { 0 };
+        Scratch::of(array, of_copy, of_sort)
+    }
+
+    /// Room for a copy and for a workspace of these bytes.
+    pub fn of(array: &GpuArray<'py>, of_copy: usize, of_sort: usize) -> PyResult<Scratch<'py>> {
         let start = of_copy.next_multiple_of(ALIGNMENT);
         let end = start + of_sort;
         if end == 0 {
@@ -209,10 +210,25 @@ impl<'py> Scratch<'py> {
         let workspace = (of_sort > 0).then(|| part(start, end));
         Ok(Scratch { held: Some(held), copy, workspace })
     }
+
+    /// The stream on which work on an array is in order, with the workspace.
+    ///
+    /// # Safety
+    /// Nothing is enqueued on it once the call that made it has ended, or the scratch is given back.
+    pub unsafe fn stream(&self, gpu: &Gpu, array: &Memory) -> Stream {
+        // SAFETY: the library's current stream lives longer than this call. The workspace is new, and used by work on that stream alone.
+        unsafe {
+            let stream = Stream::borrowed(gpu.device(), array.stream);
+            match self.workspace {
+                Some(workspace) => stream.with_workspace(workspace),
+                None => stream,
+            }
+        }
+    }
 }
 
 /// Where a workspace begins.
-pub(super) const ALIGNMENT: usize = 256;
+const ALIGNMENT: usize = 256;
 
 /// Waits for all work on the stream of an array.
 pub fn wait(py: Python<'_>, memory: &Memory) -> PyResult<()> {

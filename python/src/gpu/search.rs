@@ -4,13 +4,13 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use sortie::gpu::{DeviceSearch, Gpu};
 use sortie::{Order, Report, Side};
-use sortie_device::{Stream, View};
+use sortie_device::View;
 
 use super::owner::{GpuArray, Memory, Owner};
 use super::{compiler, is_float};
 use crate::call::run_here;
 use crate::errors::of_sortie;
-use crate::gpu::enqueue::{ALIGNMENT, with_key};
+use crate::gpu::enqueue::{Scratch, with_key};
 use crate::options::Options;
 
 /// Returns the positions of queries in keys with one axis, as an array of their library with 64 bits each. Both are of one library, device
@@ -88,22 +88,10 @@ unsafe fn enqueue(
     let gpu = py.detach(|| Gpu::cuda(keys.device)).map_err(of_sortie)?;
     let (n, m, dtype) = (keys.elements(), queries.elements(), keys.dtype);
     let bytes = with_key!(dtype, K => gpu.workspace_bytes_of_search::<K>(n, m)).map_err(of_sortie)?;
-    let held =
-        if array.has_pool() && bytes > 0 { Some(array.empty(&[bytes + ALIGNMENT], "uint8")?) } else { None };
-    // SAFETY: the library's current stream lives longer than this call, and so does what is allocated from it here. The workspace is new,
-    // and used by work on that stream alone.
-    let stream = unsafe {
-        let stream = Stream::borrowed(gpu.device(), keys.stream);
-        match &held {
-            Some(held) => {
-                let start = held.address()?.next_multiple_of(ALIGNMENT as u64);
-                stream.with_workspace(View::from_raw(start, bytes))
-            }
-            None => stream,
-        }
-    };
+    let scratch = Scratch::of(array, 0, if array.has_pool() { bytes } else { 0 })?;
+    // SAFETY: the stream is used in this call, which holds the scratch.
+    let stream = unsafe { scratch.stream(&gpu, keys) };
     let (from, sought) = (keys.address, queries.address);
-    // The library's pool knows the stream, so what it allocates after this comes after the search.
     run_here(py, options, 0, |_| {
         // SAFETY: as the caller states.
         let pending = unsafe {
