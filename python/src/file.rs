@@ -285,14 +285,8 @@ pub fn check_file(
         header,
         comment,
         strict,
-        keep: None,
-        count: None,
-        duplicates: None,
-        columns: None,
-        output_delimiter: None,
-        top: None,
-        merge: false,
         descending,
+        ..Asked::default()
     };
     let path = path.0;
     let Some(kind) = asked.kind()? else {

@@ -58,6 +58,7 @@ const RECORDS_AND_TABLES: Takers =
     Takers { items: "records and tables", takes: |kind| matches!(kind, Kind::Records(_) | Kind::Table(_)) };
 
 /// What a call says of a file that is not of numbers.
+#[derive(Default)]
 pub struct Asked<'a> {
     pub format: Option<&'a str>,
     pub keys: Option<Keys>,
