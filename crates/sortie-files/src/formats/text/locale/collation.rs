@@ -59,7 +59,7 @@ impl Collation {
                 return leading;
             }
         }
-        // Both texts have no more parts than one, or equal weights in the first pass of the first.
+        // Most texts have no NUL. Then only the passes after the first are left, if the tables were read.
         if memchr(0, a).or_else(|| memchr(0, b)).is_none() {
             return self.compare_parts(a, b, elements);
         }
