@@ -342,6 +342,20 @@ fn headers_and_comments_of_all_inputs_are_kept() {
 }
 
 #[test]
+fn comments_are_not_duplicates() {
+    let folder = folder("c", b"a,b\n1,x\n#c1\n1,y\n#c1\n#c2\n2,z\n");
+    let print = |words: &str| text(&work(folder.path(), words)).to_owned();
+    let comments = "#c1\n#c1\n#c2\n";
+    assert_eq!(print("sort -u --csv --by a --comment # c"), format!("a,b\n1,x\n2,z\n{comments}"));
+    assert_eq!(print("uniq -d --csv --by a --comment # c"), format!("a,b\n1,x\n{comments}"));
+    assert_eq!(print("uniq -u --csv --by a --comment # c"), format!("a,b\n2,z\n{comments}"));
+    assert_eq!(print("sort -u --csv --by a --comment # --duplicates d c").lines().count(), 6);
+    assert_eq!(fs::read(folder.path().join("d")).unwrap(), b"a,b\n1,y\n");
+    print("sort -u --csv --by a --comment # -o sorted c");
+    assert_eq!(print("sort -c -u --csv --by a --comment # sorted"), "");
+}
+
+#[test]
 fn duplicates_do_not_go_to_the_file_of_standard_output() {
     let folder = folder("u.csv", b"a,b\n1,x\n1,y\n");
     let result = fs::File::create(folder.path().join("same")).unwrap();

@@ -85,6 +85,11 @@ impl<'a, L: Layout + ?Sized> Kept<'a, L> {
     }
 
     fn choose(&mut self, item: &[u8], keep: Keep, piece: &mut Piece) -> Result<(), Error> {
+        if self.layout.is_comment(item) {
+            self.put_last(piece)?;
+            self.count = 0;
+            return self.put(item, 1, piece);
+        }
         self.next_key.clear();
         self.layout.group(item, &mut self.next_key);
         if self.count == 0 || self.key != self.next_key {
@@ -115,9 +120,19 @@ impl<'a, L: Layout + ?Sized> Kept<'a, L> {
             Some(Keep::Repeated) => self.count > 1,
             None => false,
         };
-        if is_in && self.left > 0 {
+        if is_in {
+            let last = std::mem::take(&mut self.last);
+            self.put(&last, self.count, piece)?;
+            self.last = last;
+        }
+        Ok(())
+    }
+
+    /// Adds an item, unless there are enough.
+    fn put(&mut self, item: &[u8], count: u64, piece: &mut Piece) -> Result<(), Error> {
+        if self.left > 0 {
             self.left -= 1;
-            self.layout.write(&self.last, self.count, &mut piece.kept)?;
+            self.layout.write(item, count, &mut piece.kept)?;
         }
         Ok(())
     }

@@ -58,7 +58,7 @@ pub trait Layout: Sync {
         debug_assert!(known.is_ok(), "it was accepted before");
     }
 
-    /// Whether [`Choices::unique`] compares less than whole keys.
+    /// Whether [`Choices::unique`] compares less than whole keys, or not all items.
     fn has_groups(&self) -> bool {
         false
     }
@@ -67,6 +67,11 @@ pub trait Layout: Sync {
     /// each other in the order of their keys.
     fn group(&self, item: &[u8], key: &mut Vec<u8>) {
         self.key_again(item, key);
+    }
+
+    /// Whether [`Choices::unique`] leaves an item alone.
+    fn is_comment(&self, _item: &[u8]) -> bool {
+        false
     }
 
     /// The bytes that end an item of text, such as a line feed. They are added to the last item of a file if it lacks the last of them.
@@ -106,7 +111,7 @@ pub trait Layout: Sync {
         append(out, header)
     }
 
-    /// What is kept of the header of an input that is not the first, behind that of the first.
+    /// The part of a later input's header that follows the header of the first input in the output.
     fn kept_of_header(&self, _header: &[u8]) -> Vec<u8> {
         Vec::new()
     }
@@ -296,6 +301,7 @@ impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
             let line = line.get_or_insert(1 + lines(&self.header()));
             for item in stretch.items()? {
                 number += 1;
+                let unique = unique && !self.layout.is_comment(item.bytes);
                 let mut group = Vec::new();
                 if unique {
                     self.layout.group(item.bytes, &mut group);

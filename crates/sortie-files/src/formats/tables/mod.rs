@@ -215,7 +215,11 @@ impl Layout for Table {
     }
 
     fn has_groups(&self) -> bool {
-        !self.unique.is_empty() && !self.keys.is_empty()
+        !self.unique.is_empty() && !self.keys.is_empty() || self.comment.is_some()
+    }
+
+    fn is_comment(&self, record: &[u8]) -> bool {
+        self.opened.get().is_some_and(|opened| opened.dialect.is_comment(record))
     }
 
     fn rewrites(&self) -> bool {
