@@ -39,12 +39,15 @@ async fn main() {
     if let Err(error) = &result {
         eprintln!("sortie-cluster: {}", message::one_line(error));
     }
-    // Threads may still work, for nobody. Nothing comes between the end of their folder and that of the process, lest they make it
-    // again.
-    if let Some(work) = work {
-        work.delete();
+    end(work.as_deref(), result.is_err().into())
+}
+
+/// Ends the process, and deletes the folder of its rows. Threads may still work, for nobody.
+fn end(work: Option<&WorkFolder>, status: i32) -> ! {
+    match work {
+        Some(work) => work.end_process(status),
+        None => process::exit(status),
     }
-    process::exit(result.is_err().into());
 }
 
 /// Runs a command. If it keeps rows in a folder of this process until the end, `work` becomes that folder.
@@ -87,10 +90,7 @@ async fn interrupted(mut interrupts: Interrupts, work: Option<Arc<WorkFolder>>) 
     interrupts.next().await;
     tokio::spawn(async move {
         interrupts.next().await;
-        if let Some(work) = work {
-            work.delete();
-        }
-        process::exit(1)
+        end(work.as_deref(), 1)
     });
     "interrupted".to_owned()
 }

@@ -9,9 +9,11 @@
 //! free and deletes it.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{self, Command};
 use std::time::Duration;
 
 use datafusion::error::{DataFusionError, Result};
@@ -53,6 +55,18 @@ impl WorkFolder {
     pub fn delete(&self) {
         let _ = end_writes(&self.folder);
         delete(&self.folder);
+    }
+
+    /// Deletes the folder and ends the process. A thread that still works may make the folder again as soon as it is gone. So the process
+    /// becomes another program, which ends all threads, and that one deletes what they made.
+    pub fn end_process(&self, status: i32) -> ! {
+        self.delete();
+        let _ = io::stdout().flush();
+        let mut last = Command::new("/bin/sh");
+        last.args(["-c", r#"rm -rf -- "$0"; exit "$1""#]).arg(&self.folder).arg(status.to_string());
+        // Returns only if there is no such program.
+        let _ = last.exec();
+        process::exit(status)
     }
 
     /// Deletes the folders of processes that were killed.
