@@ -11,14 +11,12 @@
 //   highest first, and always succeeds.
 // - Source: own. The bound from a sample is that of Floyd and Rivest, "Expected time bounds for selection" (1975).
 #include "mixed.cuh"
+#include "read.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
 #include "word.cuh"
 
 namespace simt::select {
-
-constexpr u32 BLOCK = 256;
-constexpr u32 WARPS = BLOCK / WARP;
 
 // Keys that a thread loads before it looks at the first.
 constexpr u32 ROW = sizeof(Key) == 8 ? 8 : 16;
@@ -30,9 +28,6 @@ constexpr u32 SAMPLED = BLOCK * SAMPLED_ROW;
 constexpr u32 CHOOSING = 1024;
 // Words that a thread of `choose` keeps in registers. It loads others again and again.
 constexpr u32 KEPT = 8;
-
-// Words that a warp collects before it appends them.
-constexpr u32 HELD = 128;
 
 // Words that a warp places at a time.
 constexpr u32 PLACED = 4;
@@ -238,25 +233,10 @@ SIMT_FN Level level_after(const Job& job, u32 round, DescentShared& shared) {
     return shared.level;
 }
 
-// Calls visit(row, first, left) for all keys of the block's row, the whole warp at the same time. row[r] is the key of index
-// first + r * WARP + lane() if that is among the `left` keys from the first on.
-template <u32 LENGTH, class Visit> SIMT_FN void for_rows(const Job& job, Visit visit) {
-    constexpr u32 STEP = WARP * LENGTH;
-    const u32 parts = u32(job.parts), of = block_rank() / parts, part = block_rank() % parts;
-    const u64 warps = job.parts * WARPS, warp = u64(part) * WARPS + warp_rank();
-    for (u64 first = warp * STEP; first < job.count; first += warps * STEP) {
-        const u32 left = u32(lesser(job.count - first, u64(STEP)));
-        const Key* keys = job.keys + u64(of) * job.count + first;
-        Key row[LENGTH];
-        if (left == STEP) {
-            SIMT_UNROLL
-            for (u32 r = 0; r < LENGTH; ++r) row[r] = keys[r * WARP + lane()];
-        } else {
-            SIMT_UNROLL
-            for (u32 r = 0; r < LENGTH; ++r) row[r] = keys[lesser(r * WARP + lane(), left - 1)];
-        }
-        visit(row, first, left);
-    }
+// What the block reads: a part of one row.
+SIMT_FN Share share_of(const Job& job) {
+    const u32 parts = u32(job.parts);
+    return {job.keys + u64(block_rank() / parts) * job.count, job.count, block_rank() % parts, parts};
 }
 
 union CountShared {
@@ -284,7 +264,7 @@ SIMT_KERNEL(BLOCK, 4) count(Job job, u32 round, Codes codes) {
 
     const u32 shift = digit_shift(round), bits = digit_bits(round);
     const Word last = filled(level.prefix, shift + bits);
-    for_rows<COUNTED_ROW>(job, [&](const Key(&row)[COUNTED_ROW], u64 first, u32 left) {
+    for_rows<COUNTED_ROW>(share_of(job), [&](const Key(&row)[COUNTED_ROW], u64 first, u32 left) {
         SIMT_UNROLL
         for (u32 r = 0; r < COUNTED_ROW; ++r) {
             const u32 i = r * WARP + lane();
@@ -310,13 +290,6 @@ struct FilterShared {
 };
 static_assert(sizeof(FilterShared) == SORTIE_FILTER_MEMORY, "as the host has it");
 
-// Reserves room for the words of a warp, and returns where it begins.
-SIMT_FN u64 reserve(u64* found, u32 words) {
-    u64 at = 0;
-    if (lane() == 0) at = atomic_add(found, u64(words));
-    return shuffle(at, 0);
-}
-
 // filter: collects the words before the bound of an attempt, 0 or 1.
 // - Preconditions: that bound has been chosen, or all rounds are counted.
 // - Launch: `parts` blocks of BLOCK threads per row. Shared memory: FilterShared.
@@ -333,18 +306,8 @@ SIMT_KERNEL(BLOCK, 4) filter(Job job, u32 attempt, Codes codes) {
     u64 bound_code;
     u32 bound_index;
     split(bound, bound_code, bound_index);
-    Word* const held = shared.held[warp_rank()];
-    u32 holds = 0;
-    const auto append = [&] {
-        if (holds == 0) return;
-        const u64 at = reserve(found, holds);
-        warp_barrier();
-        for (u32 i = lane(); i < holds; i += WARP)
-            if (at + i < job.capacity) words[at + i] = held[i];
-        warp_barrier();
-        holds = 0;
-    };
-    for_rows<ROW>(job, [&](const Key(&row)[ROW], u64 first, u32 left) {
+    List<Word> list = {shared.held[warp_rank()], words, job.capacity, found};
+    for_rows<ROW>(share_of(job), [&](const Key(&row)[ROW], u64 first, u32 left) {
         // Codes suffice to see that a word is not before the bound, except where the bound's index is among these.
         const bool is_after = first >= bound_index;
         if (is_after && bound_code == 0) return;
@@ -359,32 +322,9 @@ SIMT_KERNEL(BLOCK, 4) filter(Job job, u32 attempt, Codes codes) {
             const u32 i = r * WARP + lane();
             if (i >= left || !(word_of(row[r], first + i, codes) < bound)) passing &= ~(1u << r);
         }
-        const u32 own = popcount(passing);
-        u32 end = own;
-        SIMT_UNROLL
-        for (u32 by = 1; by < WARP; by *= 2) {
-            const u32 below = shuffle_up(end, by);
-            if (lane() >= by) end += below;
-        }
-        const u32 all = shuffle(end, WARP - 1);
-        if (holds + all > HELD) append();
-        u64 at = end - own;
-        if (all > HELD) {
-            at += reserve(found, all);
-            SIMT_UNROLL
-            for (u32 r = 0; r < ROW; ++r) {
-                if (!(passing >> r & 1)) continue;
-                if (at < job.capacity) words[at] = word_of(row[r], first + r * WARP + lane(), codes);
-                ++at;
-            }
-        } else {
-            SIMT_UNROLL
-            for (u32 r = 0; r < ROW; ++r)
-                if (passing >> r & 1) held[holds + at++] = word_of(row[r], first + r * WARP + lane(), codes);
-            holds += all;
-        }
+        list.append<ROW>(passing, [&](u32 r) { return word_of(row[r], first + r * WARP + lane(), codes); });
     });
-    append();
+    list.flush();
 }
 
 // place: writes the first k of the words in order, each to the index that is the number of words before it.

@@ -114,7 +114,6 @@ const KNOWN: &[Known] = &[
             ),
             ("select_rows-4-FloatsDescending-1-256-2048-64", &[("sm_100", 732)]),
             ("select_rows-8-Integers-0-256-2048-32", &[("sm_100", 224)]),
-            ("select-4-FloatsDescending-0-5-32", &[("sm_80", 32)]),
         ],
     },
     Known {

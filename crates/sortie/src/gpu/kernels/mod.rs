@@ -82,6 +82,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("by_index.cuh", include_str!("../../../kernels/segments/by_index.cuh")),
     ("segment.cuh", include_str!("../../../kernels/segments/segment.cuh")),
     ("wide.cuh", include_str!("../../../kernels/segments/wide.cuh")),
+    ("read.cuh", include_str!("../../../kernels/select/read.cuh")),
     ("row.cuh", include_str!("../../../kernels/select/row.cuh")),
     ("word.cuh", include_str!("../../../kernels/select/word.cuh")),
     ("worker.cuh", include_str!("../../../kernels/segments/worker.cuh")),
