@@ -82,4 +82,4 @@ pub use search::DeviceSearch;
 pub use segments::DeviceSegments;
 pub(crate) use segments::code;
 pub use strings::{Offsets, StoredStrings, StringViews, Strings, Ties};
-pub use top::DeviceTop;
+pub use top::{DeviceNth, DeviceTop};

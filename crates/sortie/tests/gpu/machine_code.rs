@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 use half::f16;
-use sortie::gpu::{Compared, DeviceSearch, DeviceSegments, DeviceTop, Gpu, Offsets, StringViews, Strings};
+use sortie::gpu::{
+    Compared, DeviceNth, DeviceSearch, DeviceSegments, DeviceTop, Gpu, Offsets, StringViews, Strings,
+};
 use sortie::gpus::{Gpus, Share};
 use sortie::{Error, Key, Order};
 use sortie_device::{Stream, View};
@@ -68,6 +70,11 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("top of long rows of f32", |gpu| top_of_rows::<f32>(gpu, 100_000, 64)),
     ("top of long rows of f64", |gpu| top_of_rows::<f64>(gpu, 100_000, 64)),
     ("top of sorted rows of u32", |gpu| top_of_rows::<u32>(gpu, 100_000, 20_000)),
+    ("keys at indices of f32", nth::<f32>),
+    ("keys at indices of u32", nth::<u32>),
+    ("keys at indices of u64", nth::<u64>),
+    ("keys at indices of f64", nth::<f64>),
+    ("keys at indices of u8", nth::<u8>),
     ("search of u32", |gpu| search::<u32>(gpu, Order::default())),
     ("search of f32", |gpu| search::<f32>(gpu, Order::DESCENDING)),
     ("search of u64", |gpu| search::<u64>(gpu, Order::default())),
@@ -307,6 +314,7 @@ const KNOWN: &[Known] = &[
             ("bitonic-1-Integers-0-13-5-6", &[("sm_89", 16)]),
             ("bitonic-4-Integers-4-13-5-4", &[("sm_80", 32), ("sm_90", 16)]),
             ("bitonic-4-Integers-4-12-5-4", &[("sm_89", 16)]),
+            ("bitonic-4-Integers-0-12-5-4", &[("sm_100", 152)]),
         ],
     },
     Known {
@@ -420,6 +428,15 @@ fn top_of_rows<K: Key + Pod>(gpu: &Gpu, row: usize, k: usize) -> Result<(), Erro
         DeviceTop { row: Some(row), by_value: true, ..DeviceTop::of(indices.view(), Order::DESCENDING) };
     // SAFETY: the recorder runs nothing.
     unsafe { gpu.top_k(&stream, keys.view(), largest)? }.wait()
+}
+
+/// Enqueues a selection of the first and the middle key of a descending order.
+fn nth<K: Key + Pod>(gpu: &Gpu) -> Result<(), Error> {
+    let (stream, keys) = (gpu.device().stream()?, gpu.device().alloc::<K>(1 << 23)?);
+    let nth = gpu.device().alloc::<K>(2)?;
+    let wanted = DeviceNth { indices: &[0, 1 << 22], nth: nth.view(), order: Order::DESCENDING };
+    // SAFETY: the recorder runs nothing.
+    unsafe { gpu.nth(&stream, keys.view(), &wanted)? }.wait()
 }
 
 /// Enqueues a search by an index, with floats compared by value.

@@ -8,6 +8,7 @@ mod devices;
 mod faults;
 mod large;
 mod machine_code;
+mod nth;
 mod payloads;
 mod sanitized;
 mod search;

@@ -1,6 +1,6 @@
 //! Calls on device memory do not wait, use the workspace that they are given, and can be captured in a graph.
 
-use sortie::gpu::{DeviceSearch, DeviceSegments, DeviceTop, Gpu, Pending};
+use sortie::gpu::{DeviceNth, DeviceSearch, DeviceSegments, DeviceTop, Gpu, Pending};
 use sortie::request::Beside;
 use sortie::{Bound, Error, Order};
 use sortie_device::{Buffer, Stream, View};
@@ -78,6 +78,11 @@ impl Data {
         DeviceSearch::of(self.wide(), self.beside.range(0..self.wide().len()), Order::default())
     }
 
+    /// A selection of some keys, which go to the payload.
+    fn nth<'a>(&'a self, indices: &'a [usize]) -> DeviceNth<'a, u32> {
+        DeviceNth { indices, nth: self.beside.range(0..indices.len()), order: Order::default() }
+    }
+
     fn halves(&self) -> DeviceSegments<'_> {
         DeviceSegments::Length(self.keys.len() as u64 / 2)
     }
@@ -139,6 +144,8 @@ fn calls() -> Vec<Call> {
             gpu.workspace_bytes_of_top_k(data.wide().len(), &data.first::<u64>(data.wide().len(), 1));
         "first keys of rows": gpu.top_k(stream, data.keys.view(), DeviceTop { order, ..data.first(100, 2) }),
             gpu.workspace_bytes_of_top_k(data.keys.len(), &data.first::<u32>(100, 2));
+        "keys at indices": gpu.nth(stream, data.keys.view(), &DeviceNth { order, ..data.nth(&[500, 7, 999]) }),
+            gpu.workspace_bytes_of_nth::<u32>(data.keys.len(), &[500, 7, 999]);
         "positions": gpu.search_sorted(stream, data.offsets.view(), DeviceSearch { order, ..data.search() }),
             gpu.workspace_bytes_of_search::<u64>(data.offsets.len(), data.wide().len());
         "keys by comparison": gpu.sort_by_comparison(stream, data.wide(), order),

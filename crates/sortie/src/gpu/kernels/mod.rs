@@ -51,6 +51,7 @@ pub(crate) enum File {
     SelectRows,
     FinishRows,
     TakeSorted,
+    Nth,
     SearchSorted,
     Splitters,
     FinishCompared,
@@ -156,6 +157,7 @@ impl File {
             File::SelectRows => ("select_rows", include_str!("../../../kernels/select/select_rows.cu")),
             File::FinishRows => ("finish_rows", include_str!("../../../kernels/select/finish_rows.cu")),
             File::TakeSorted => ("take_sorted", include_str!("../../../kernels/select/take_sorted.cu")),
+            File::Nth => ("nth", include_str!("../../../kernels/select/nth.cu")),
             File::SearchSorted => ("search_sorted", include_str!("../../../kernels/select/search_sorted.cu")),
             File::Splitters => ("splitters", include_str!("../../../kernels/array/splitters.cu")),
             File::FinishCompared => {
@@ -253,6 +255,9 @@ impl File {
                 s::SelectRows::LAYOUT,
                 s::SelectCandidates::LAYOUT,
             ],
+            File::Nth => {
+                &[CodeTransform::LAYOUT, s::SelectCodes::LAYOUT, s::NthNumbers::LAYOUT, s::NthJob::LAYOUT]
+            }
             File::SearchSorted => &[CodeTransform::LAYOUT, s::SelectCodes::LAYOUT, search::SearchJob::LAYOUT],
             File::Splitters => &[a::GroupCut::LAYOUT, a::SplitterLevel::LAYOUT],
             File::FinishCompared => &[a::SampleBuckets::LAYOUT, a::SampleArrays::LAYOUT],

@@ -3,6 +3,9 @@
 use super::CodeTransform;
 use super::layout::shared;
 
+/// The most numbers that one launch passes to a selection of keys at indices.
+pub(crate) const PUT: usize = 256;
+
 shared! {
     /// How keys become codes. The bits of infinity and of a NaN count if floats are compared by value.
     argument "Codes" SelectCodes {
@@ -48,5 +51,38 @@ shared! {
         found: u64,
         words: u64,
         capacity: u64,
+    }
+
+    /// Numbers of the host, from this one on.
+    argument "Numbers" NthNumbers {
+        first: u32,
+        count: u32,
+        values: [u32; PUT],
+    }
+
+    /// A selection of keys at indices.
+    argument "Job" NthJob {
+        keys: u64,
+        count: u64,
+        seed: u64,
+        sampled: u32,
+        ranges: u32,
+        wanted: u32,
+        takes_all: u32,
+        capacity: u64,
+        sample: u64,
+        numbers: u64,
+        bounds: u64,
+        table: u64,
+        counts: u64,
+        found: u64,
+        missed: u64,
+        greatest: u64,
+        at: u64,
+        known: u64,
+        levels: u64,
+        digits: u64,
+        words: u64,
+        nth: u64,
     }
 }

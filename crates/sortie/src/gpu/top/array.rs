@@ -158,13 +158,13 @@ impl<B: Bits> Job<'_, '_, B> {
 }
 
 /// The seed of a sample. It differs from call to call, so that no input can be built against it.
-fn seed() -> u64 {
+pub(super) fn seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
 impl Gpu {
     /// Blocks that read this many keys.
-    fn reading_blocks(&self, keys: usize) -> usize {
+    pub(super) fn reading_blocks(&self, keys: usize) -> usize {
         let most = self.device().properties().multiprocessors * READING_BLOCKS;
         keys.div_ceil(BLOCK).min(most as usize)
     }
@@ -183,7 +183,7 @@ impl Gpu {
 }
 
 /// How words are sorted.
-fn of_words() -> Wanted {
+pub(super) fn of_words() -> Wanted {
     Wanted { beside: Beside::Nothing, code: Code::Unsigned, order: Order::default() }
 }
 

@@ -1,6 +1,7 @@
-//! Top-k: the first keys of an order, and their indices, of one array or of each row of one.
+//! Selections: the first keys of an order and their indices, of one array or of each row of one; keys at some indices.
 
 mod array;
+mod nth;
 mod rows;
 
 use bytemuck::Pod;
@@ -14,6 +15,7 @@ use crate::error::same_length;
 use crate::key::{Bits, Code};
 use crate::{Error, Index, Order, Segments, TotalOrder};
 use array::Selection;
+pub use nth::DeviceNth;
 use rows::RowSelection;
 
 /// What [`Gpu::top_k`] writes, and in which order.
