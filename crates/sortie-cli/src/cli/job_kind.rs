@@ -49,7 +49,7 @@ impl JobKind {
             JobKind::Records => "FASTA or FASTQ records",
             JobKind::Fixed => "records of one length",
             JobKind::Layout => "records after their lengths",
-            JobKind::Genome => "alignments, variants or features",
+            JobKind::Genome => "alignments, variants, features",
             JobKind::Table => "tables",
         }
     }

@@ -1,4 +1,4 @@
-//! Decompresses blocks of BGZF, many together on all threads. (SAM/BAM format specification, section 4.1.)
+//! Decompresses blocks of BGZF, many together by all threads of the caller's pool. (SAM/BAM format specification, section 4.1.)
 
 use std::io::{self, BufRead, ErrorKind};
 use std::sync::atomic::Ordering::Relaxed;
@@ -74,17 +74,18 @@ impl Blocks {
         let texts: Vec<_> =
             sizes.iter().map(|&size| rest.split_off_mut(..size).expect("there is room for all")).collect();
         let each = stored.iter().zip(texts).collect::<Vec<_>>();
-        match each.len() {
-            0 => return Ok(false),
-            1 => each
-                .into_iter()
-                .try_for_each(|(block, text)| inflate(&mut Decompress::new(false), block, text))?,
-            _ => each
-                .into_par_iter()
-                .map_init(|| Decompress::new(false), |state, (block, text)| inflate(state, block, text))
-                .collect::<io::Result<()>>()?,
+        let has_more = !each.is_empty();
+        let state = || Decompress::new(false);
+        if rayon::current_thread_index().is_some() {
+            each.into_par_iter()
+                .map_init(state, |state, (block, text)| inflate(state, block, text))
+                .collect::<io::Result<()>>()?;
+        } else {
+            // A thread outside of a pool would start one.
+            let mut state = state();
+            each.into_iter().try_for_each(|(block, text)| inflate(&mut state, block, text))?;
         }
-        Ok(true)
+        Ok(has_more)
     }
 
     /// Takes the next block, if another one follows.

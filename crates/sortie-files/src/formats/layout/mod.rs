@@ -427,7 +427,8 @@ impl<L: Layout + ?Sized> Format for LayoutSort<'_, L> {
             let begun = (stretch.text.len() - stretch.whole()) as u64;
             let piece = (self.budget / 256).clamp(PIECE.0, PIECE.1).min(self.budget / 16).max(begun / 2);
             stretch.text.try_reserve(piece as usize).map_err(|_| Error::Memory(piece))?;
-            let read = (&mut opened.items).take(piece).read_to_end(&mut stretch.text);
+            // In the pool, where blocks of an input are decompressed by all threads.
+            let read = rayon::scope(|_| (&mut opened.items).take(piece).read_to_end(&mut stretch.text));
             let read = read.map_err(Error::file("read", input.name()))? as u64;
             self.ledger.progress.advance(read);
             let has_ended = read < piece;
