@@ -32,7 +32,7 @@ def show(name, merged, distinct):
 
 def with_partitions(count):
     parts = [dask.dataframe.from_pandas(frame, npartitions=count) for frame in (left, right, both)]
-    merged = parts[0].merge(parts[1], on="key", shuffle_method="tasks", broadcast=False)
+    merged = parts[0].merge(parts[1], on="key")
     return show(f"{count} partitions", len(merged.compute()), int(parts[2].nunique().compute()))
 
 
