@@ -114,10 +114,11 @@ pub struct FixedJob {
     pub temporary: Temporary,
 }
 
-/// Sorts or checks records of a layout that the library has.
+/// Sorts, merges or checks records of a layout that the library has.
 #[derive(Debug)]
 pub struct LayoutJob {
     pub sources: Sources,
+    pub merge: bool,
     pub output: Option<PathBuf>,
     pub layout: RecordLayout,
     pub descending: bool,

@@ -10,12 +10,21 @@ pub enum JobKind {
     Records,
     Fixed,
     Layout,
+    /// Alignments, variants and features.
+    Genome,
     Table,
 }
 
 impl JobKind {
-    pub const ANY: &'static [JobKind] =
-        &[JobKind::Lines, JobKind::Array, JobKind::Records, JobKind::Fixed, JobKind::Layout, JobKind::Table];
+    pub const ANY: &'static [JobKind] = &[
+        JobKind::Lines,
+        JobKind::Array,
+        JobKind::Records,
+        JobKind::Fixed,
+        JobKind::Layout,
+        JobKind::Genome,
+        JobKind::Table,
+    ];
     /// Those whose plan can be printed.
     pub const EXPLAINED: &'static [JobKind] =
         &[JobKind::Lines, JobKind::Array, JobKind::Records, JobKind::Fixed, JobKind::Table];
@@ -24,6 +33,9 @@ impl JobKind {
         &[JobKind::Lines, JobKind::Array, JobKind::Records, JobKind::Fixed];
     /// Those of items that may have equal keys.
     pub const KEYED: &'static [JobKind] =
+        &[JobKind::Lines, JobKind::Records, JobKind::Fixed, JobKind::Layout, JobKind::Genome, JobKind::Table];
+    /// Those of them that can leave out items with equal keys.
+    pub const UNIQUE: &'static [JobKind] =
         &[JobKind::Lines, JobKind::Records, JobKind::Fixed, JobKind::Layout, JobKind::Table];
     /// Those of them that have one direction for all keys.
     pub const REVERSED: &'static [JobKind] =
@@ -37,6 +49,7 @@ impl JobKind {
             JobKind::Records => "FASTA or FASTQ records",
             JobKind::Fixed => "records of one length",
             JobKind::Layout => "records after their lengths",
+            JobKind::Genome => "alignments, variants, features",
             JobKind::Table => "tables",
         }
     }
@@ -49,6 +62,7 @@ impl JobKind {
             JobKind::Records => "--format",
             JobKind::Fixed => "--record-size",
             JobKind::Layout => "--format prefixed",
+            JobKind::Genome => "--format sam, bam, vcf, bed or gff",
             JobKind::Table => "--by, --csv, --tsv, --delimiter or --jsonl",
         }
     }
@@ -60,6 +74,7 @@ impl Display for JobKind {
         f.write_str(match self {
             JobKind::Array => "an array",
             JobKind::Table => "a table",
+            JobKind::Genome => "alignments, variants and features",
             other => other.asked_by(),
         })
     }

@@ -8,7 +8,7 @@ use crate::support::{self, complaint, folder, gnu, names, run, same, sortie, tex
 
 /// A file that another program has written: its name in `tests/binary`, what the message calls it, and the command in the message.
 const FILES: [(&str, &str, &str); 24] = [
-    ("x.bam", "a BAM file", "samtools sort x.bam"),
+    ("x.bam", "a BAM file", "sortie sort --format bam x.bam"),
     ("x.bcf", "a BCF file", "bcftools sort x.bcf"),
     ("x.cram", "a CRAM file", "samtools sort x.cram"),
     ("x.npz", "a .npz archive of arrays", "unzip x.npz, then sortie sort each .npy file"),

@@ -157,7 +157,10 @@ fn refusals_are_one_clear_line() {
         ("--key 0..10", "a key A..B is for records of one length; give --record-size too"),
         ("--record-size 10 -n", "--numeric-sort is for lines; it cannot be used with --record-size"),
         ("--record-size 10 -z", "--zero-terminated is for lines; it cannot be used with --record-size"),
-        ("--record-size 10 -m", "--merge is for lines and tables; it cannot be used with --record-size"),
+        (
+            "--record-size 10 -m",
+            "--merge is for lines, alignments, variants, features and tables; it cannot be used with --record-size",
+        ),
         ("--record-size 10 --type u8", "--type is for arrays; it cannot be used with --record-size"),
         ("--record-size 10 -c", "options '-co' are incompatible"),
         ("--record-size 10 absent", "cannot read: absent: No such file or directory"),

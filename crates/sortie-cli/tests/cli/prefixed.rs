@@ -82,10 +82,13 @@ fn what_prefixed_records_do_not_have_is_refused() {
         ("", "in: the last item is cut short"),
         ("-k1", "--key is for lines and records of one length; it cannot be used with --format prefixed"),
         ("-n", "--numeric-sort is for lines; it cannot be used with --format prefixed"),
-        ("-m", "--merge is for lines and tables; it cannot be used with --format prefixed"),
+        (
+            "-m",
+            "--merge is for lines, alignments, variants, features and tables; it cannot be used with --format prefixed",
+        ),
         (
             "--by name",
-            "--by is for FASTA or FASTQ records and tables; it cannot be used with --format prefixed",
+            "--by is for FASTA or FASTQ records, alignments, variants, features and tables; it cannot be used with --format prefixed",
         ),
         (
             "--engine cpu",

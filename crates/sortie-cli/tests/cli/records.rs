@@ -319,7 +319,10 @@ fn options_that_contradict_are_refused() {
         ("-n", "--numeric-sort is for lines; it cannot be used with --format"),
         ("--sort=version", "--sort is for lines; it cannot be used with --format"),
         ("-z", "--zero-terminated is for lines; it cannot be used with --format"),
-        ("-m", "--merge is for lines and tables; it cannot be used with --format"),
+        (
+            "-m",
+            "--merge is for lines, alignments, variants, features and tables; it cannot be used with --format",
+        ),
         ("--debug", "--debug is for lines; it cannot be used with --format"),
         ("--type u8", "--type is for arrays; it cannot be used with --format"),
         ("--descending", "--descending is for arrays; it cannot be used with --format"),

@@ -408,7 +408,7 @@ fn options_that_tables_do_not_have_are_refused() {
         ),
         (
             "--by a --record-size 2",
-            "--by is for FASTA or FASTQ records and tables; it cannot be used with --record-size",
+            "--by is for FASTA or FASTQ records, alignments, variants, features and tables; it cannot be used with --record-size",
         ),
         ("--header", "--header is for tables; give --by, --csv, --tsv, --delimiter or --jsonl too"),
         ("-v", "--verbose is for tables; give --by, --csv, --tsv, --delimiter or --jsonl too"),

@@ -18,6 +18,7 @@ pub use sortie_formats::compressed::Way;
 
 use crate::error::Error;
 use crate::quote;
+pub use encode::BGZF_END;
 pub use packer::Packer;
 pub use source::{Source, head, is_compressed, reader};
 
@@ -115,6 +116,13 @@ pub enum Asked {
     /// No compression, whatever the name of the output.
     Plain,
     Compressed(Compression),
+}
+
+impl Asked {
+    /// Blocks of BGZF at their usual level.
+    pub fn blocks() -> Asked {
+        Asked::Compressed(Compression { way: Way::Bgzf, level: About::of(Way::Bgzf).usual })
+    }
 }
 
 impl FromStr for Asked {

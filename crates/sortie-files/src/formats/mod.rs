@@ -7,6 +7,7 @@
 //! | whole records of FASTA and FASTQ | [`sequences::sort_sequences`] |
 //! | lines of text by a function, such as those of a CSV file | [`sort_layout`] with [`Lines`] |
 //! | tables: CSV, TSV and JSON lines by their columns | [`sort_layout`] with [`tables::Table`] |
+//! | alignments, variants and features: SAM, BAM, VCF, BED, GFF | [`sort_layout`] with [`genomics::Genome`] |
 //! | binary records after their lengths | [`sort_layout`] with [`Prefixed`] |
 //! | items of any length | [`sort_layout`] with a [`Layout`] of the caller |
 //! | binary records of one length | [`sort_records`] |
@@ -14,6 +15,7 @@
 
 mod choices;
 mod fixed;
+pub mod genomics;
 mod layout;
 mod lines;
 mod prefixed;
@@ -26,6 +28,6 @@ mod tests;
 
 pub use choices::Choices;
 pub use fixed::{RecordFeed, Records, sort_records};
-pub use layout::{Disorder, Keep, Layout, check_layout, merge_layout, open_layout, sort_layout};
+pub use layout::{Bgzf, Disorder, Keep, Layout, check_layout, merge_layout, open_layout, sort_layout};
 pub use lines::Lines;
 pub use prefixed::Prefixed;

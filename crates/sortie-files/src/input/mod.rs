@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use rustix::fs::{Access, FileType, access, fstat, tell};
 use sortie_formats::{lines, npy};
 
-use crate::compression::{Source, Way};
+use crate::compression::{BGZF_END, Source, Way};
 use crate::memory::prefer_large_pages;
 use crate::{Error, compression, peek, quote, shortage};
 pub use sequence::Inputs;
@@ -29,6 +29,8 @@ pub struct Input {
     place: Place,
     /// Whether its bytes are sorted as they are, whatever format they have.
     as_is: bool,
+    /// Whether it is decompressed if its content says that it is compressed, and may then have any bytes.
+    in_blocks: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,16 +43,21 @@ impl Input {
     /// The file `path`, or standard input for `-`.
     pub fn named(path: &Path) -> Input {
         let place = if path.as_os_str() == "-" { Place::Stdin } else { Place::File(path.to_owned()) };
-        Input { place, as_is: false }
+        Input { place, as_is: false, in_blocks: false }
     }
 
     pub fn stdin() -> Input {
-        Input { place: Place::Stdin, as_is: false }
+        Input { place: Place::Stdin, as_is: false, in_blocks: false }
     }
 
     /// The same input, whose bytes are sorted as they are, whatever format they have.
     pub fn as_is(self) -> Input {
         Input { as_is: true, ..self }
+    }
+
+    /// The same input, which is decompressed if its content says that it is compressed, and may then have any bytes.
+    pub(crate) fn in_blocks(self) -> Input {
+        Input { in_blocks: true, ..self }
     }
 
     /// Fails if the permissions of the file do not allow reading it.
@@ -79,12 +86,20 @@ impl Input {
 
     /// A reader of the input's raw data, decompressed if its name also says that it is compressed.
     pub fn read_raw(&self) -> Result<Box<dyn Read + Send>, Error> {
-        Source::open_raw(self.open()?, self.name()).map(Source::into_reader)
+        self.raw().map(Source::into_reader)
+    }
+
+    fn raw(&self) -> Result<Source, Error> {
+        let open = if self.in_blocks { Source::open } else { Source::open_raw };
+        open(self.open()?, self.name())
     }
 
     /// A reader of the input's text, decompressed if it is compressed. Refuses an input that is not text. Regular files were
     /// examined before.
     pub fn read_text(&self) -> Result<Box<dyn Read + Send>, Error> {
+        if self.in_blocks {
+            return self.read_raw();
+        }
         let file = self.open()?;
         if self.as_is {
             return Ok(Box::new(file));
@@ -108,6 +123,23 @@ impl Input {
             Ok((head, way)) => self.refuse_binary(&head, None, way),
             Err(_) => Ok(()),
         }
+    }
+
+    /// Fails if it is a regular file in blocks of BGZF that does not end with the empty one.
+    pub(crate) fn refuse_missing_blocks(&self) -> Result<(), Error> {
+        let Some(bytes) = self.stored().filter(|_| !self.is_stdin()) else { return Ok(()) };
+        // An error is reported when the file is read.
+        let Ok(file) = self.open() else { return Ok(()) };
+        let Ok((_, Some(Way::Bgzf))) = compression::head(&file, 1) else { return Ok(()) };
+        let mut last = BGZF_END;
+        let start = bytes.saturating_sub(last.len() as u64);
+        if file.read_exact_at(&mut last, start).is_ok() && last != BGZF_END {
+            return Err(Error::invalid(format!(
+                "{} does not end with the empty block that ends BGZF, so it may be cut short; if it is whole, decompress it with gzip -dc",
+                quote::name(self.name())
+            )));
+        }
+        Ok(())
     }
 
     /// Fails if content that begins with `head`, decompressed, is not text. `way` says how the input is compressed.
@@ -137,8 +169,7 @@ impl Input {
     /// As [`Input::size`], of raw data.
     pub fn raw_size(&self) -> Option<u64> {
         let bytes = self.stored()?;
-        let source = Source::open_raw(self.open().ok()?, self.name()).ok()?;
-        matches!(source, Source::File(_)).then_some(bytes)
+        matches!(self.raw().ok()?, Source::File(_)).then_some(bytes)
     }
 
     /// Whether nothing can be read from it. Files that the system makes up, such as those in `/proc`, have no size, but have content.

@@ -13,6 +13,7 @@ use flate2::bufread::GzDecoder;
 use lz4_flex::frame::FrameDecoder;
 use lzma_rust2::XzReader;
 
+use super::blocks::{self, Blocks};
 use super::{HEAD, Way};
 
 /// The number of bytes to read from the file at a time.
@@ -37,6 +38,8 @@ enum Stage {
     /// Between two members, or before the first.
     Between(Tap),
     Within(Decoder),
+    /// Within blocks of BGZF.
+    Blocks(Blocks),
     Ended,
     Failed,
 }
@@ -44,10 +47,10 @@ enum Stage {
 /// How far the file has been read, and why not further. Decoders hide errors of their source, or treat them as the end
 /// of the data.
 #[derive(Default)]
-struct Reached {
+pub struct Reached {
     /// The number of bytes that decoders have consumed.
     taken: AtomicU64,
-    is_cut: AtomicBool,
+    pub is_cut: AtomicBool,
     /// Whether reading the file failed with an error of the system.
     has_failed: AtomicBool,
 }
@@ -70,6 +73,10 @@ impl Members {
         loop {
             let way = self.way;
             match tap.look_ahead(HEAD)? {
+                head if blocks::begin(head) && way == Way::Gzip => {
+                    self.has_begun = true;
+                    return Ok(Stage::Blocks(Blocks::new(tap)));
+                }
                 // A file that has only frames without data may have another format.
                 [] if !self.has_begun => {
                     return Err(damaged(format!("it begins like {} data, but contains none", way.name())));
@@ -156,6 +163,14 @@ impl Read for Members {
                     }
                     Err(error) => Err(self.explain(error)),
                 },
+                Stage::Blocks(mut blocks) => match blocks.read(into) {
+                    Ok(0) => Ok(Stage::Between(blocks.into_tap())),
+                    Ok(read) => {
+                        self.stage = Stage::Blocks(blocks);
+                        return Ok(read);
+                    }
+                    Err(error) => Err(self.explain(error)),
+                },
             };
             self.stage = next?;
         }
@@ -208,7 +223,7 @@ impl Decoder {
 }
 
 /// A buffered source that knows whether it may end at its current position.
-struct Tap {
+pub struct Tap {
     source: Box<dyn Read + Send>,
     buffer: Vec<u8>,
     /// The bytes `buffer[start..end]` were read and are not consumed yet.
@@ -216,12 +231,12 @@ struct Tap {
     end: usize,
     /// Whether a member is being read, so that the file may not end here.
     is_within: bool,
-    reached: Arc<Reached>,
+    pub reached: Arc<Reached>,
 }
 
 impl Tap {
     /// The next bytes: at least `least`, or all that are left.
-    fn look_ahead(&mut self, least: usize) -> io::Result<&[u8]> {
+    pub fn look_ahead(&mut self, least: usize) -> io::Result<&[u8]> {
         while self.end - self.start < least {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);

@@ -3,6 +3,7 @@
 //! A compressed file is a sequence of *members*, each complete in itself: a gzip member, a BGZF block, a zstd or lz4
 //! frame, an xz or bzip2 stream. [`Members`] makes sure that a file ends at the end of a member.
 
+mod blocks;
 mod members;
 
 use std::path::Path;

@@ -29,7 +29,7 @@ pub const OTHER_WORK: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Both('m', "merge"),
         gnu: true,
-        of: &[Lines, JobKind::Table],
+        of: &[Lines, JobKind::Genome, JobKind::Table],
         help: "Merge files that are each sorted; do not sort",
         effect: Effect::Switch(|args| args.merge = true),
     },

@@ -47,7 +47,7 @@ pub const fn ties<A: AsMut<SortOptions>>() -> [Flag<A>; 2] {
         Flag {
             name: Name::Both('u', "unique"),
             gnu: true,
-            of: JobKind::KEYED,
+            of: JobKind::UNIQUE,
             help: "Output only the first of lines with equal keys. For a table, NAMES are the columns that are compared, if not all \
                    those of --by",
             effect: Effect::Optional("NAMES", Domain::Text, |args, given| {

@@ -14,11 +14,13 @@ mod uniq;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use sortie::Engine;
 use sortie_files::compression::Asked;
-use sortie_files::formats::Keep;
+use sortie_files::formats::genomics::{Contigs, Genome, GenomeFormat};
 use sortie_files::formats::text::{Distinct, KeyOptions};
+use sortie_files::formats::{Keep, Layout, Prefixed};
 use sortie_files::{Temporary, quote};
 
 use super::arrays::{self, ArrayOptions};
@@ -126,6 +128,14 @@ are compared as text. With -u, --count adds a first column to CSV; a line of JSO
 Other options that tables allow: -c, -C, -m, -o, -s, -u, --top, --explain, --compress, --files0-from, \
 --batch-size, --compress-program and those for resources, but not --engine.
 
+With --format sam, bam, vcf, bed or gff (also for GTF), records keep every byte, lines of headers and comments stay in front, and records \
+are sorted by contig and position. Contigs come in the order of the header, in BED and GFF by their bytes, or as --contigs says. At one \
+position, alignments come by strand, forward first, variants by their alleles, features of BED by their end, those of GFF with parents \
+before children; others stay in their input order. Alignments without a contig come last. --by name sorts alignments by name, \
+numbers by value, and --by name:bytes by its bytes. The header says the order, and a line @PG is added. BAM is written in blocks (BGZF), \
+and so is output whose name ends in .gz. Other options that these formats allow: -c, -C, -m, -o, -s, --compress, --files0-from, \
+--batch-size, --compress-program and those for resources, but not --engine and --explain.
+
 With --format prefixed, a file consists of records of any bytes, each after its number of bytes: a little-endian integer of 4 \
 bytes. Records are compared by their bytes without that number, and equal ones stay in their input order. Other options that it \
 allows: those of --record-size below, but not --engine and --explain.
@@ -158,6 +168,8 @@ Examples:
                                             one read of each sequence, sorted by it
   sortie sort --format fasta --by length -r proteins.fa
                                             the longest first
+  sortie sort --format bam aligned.bam -o sorted.bam
+                                            alignments by contig and position
 
 Options are read as GNU sort 9.1 reads them. An abbreviation that GNU sort takes means the same here. Options may follow \
 files, unless POSIXLY_CORRECT is set. Keys may have the obsolete form +F1[.C1][OPTS] [-F2[.C2][OPTS]], which counts from 0. \
@@ -253,7 +265,7 @@ impl SortOptions {
             JobKind::Lines => Ok(Job::Lines(Box::new(self.lines()?))),
             JobKind::Array => self.array().map(Job::Array),
             JobKind::Records => self.records().map(Job::Records),
-            JobKind::Layout => self.layout().map(Job::Layout),
+            JobKind::Layout | JobKind::Genome => self.layout().map(Job::Layout),
             JobKind::Fixed => self.fixed().map(Job::Fixed),
             JobKind::Table => Ok(Job::Table(Box::new(self.table()?))),
         }
@@ -263,7 +275,8 @@ impl SortOptions {
         let is_npy = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "npy");
         match self.records.format.map(RecordFormat::form) {
             Some(Form::Sequences(_)) => return JobKind::Records,
-            Some(Form::Layout(_)) => return JobKind::Layout,
+            Some(Form::Prefixed) => return JobKind::Layout,
+            Some(Form::Genome(_)) => return JobKind::Genome,
             None => {}
         }
         if self.records.size.is_some() {
@@ -465,21 +478,37 @@ impl SortOptions {
         })
     }
 
-    fn layout(self) -> Result<LayoutJob, Failure> {
+    fn layout(mut self) -> Result<LayoutJob, Failure> {
         let check = self.check()?;
-        let Some(Form::Layout(layout)) = self.records.format.map(RecordFormat::form) else {
-            unreachable!("the format makes the job")
+        let layout: Box<dyn Layout> = match self.records.format.map(RecordFormat::form) {
+            Some(Form::Genome(format)) => Box::new(self.genome(format)?),
+            _ => Box::new(Prefixed),
         };
         Ok(LayoutJob {
             sources: Sources { files: self.files, files0_from: self.files0_from, check, as_is: false },
+            merge: self.merge,
             output: self.output,
-            layout,
+            layout: RecordLayout(layout),
             descending: self.ordering.reverse,
             unique: self.unique,
             compress: self.compress,
             resources: self.resources,
             temporary: self.temporary,
         })
+    }
+
+    fn genome(&mut self, format: GenomeFormat) -> Result<Genome, Failure> {
+        let contigs = self.records.contigs.take().map(|order| match order.to_str() {
+            Some("natural") => Ok(Contigs::Natural),
+            Some("bytes") => Ok(Contigs::Bytes),
+            _ => {
+                let text = fs::read(&order).map_err(Failure::file("read", &order))?;
+                Contigs::listed(&text).map_err(|why| Failure::new(format!("{}: {why}", quote::name(&order))))
+            }
+        });
+        let genome = Genome::new(format, self.table.genome_order()?, contigs.transpose()?)?;
+        let command: Vec<_> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        Ok(if self.records.no_program { genome } else { genome.with_program(command.join(" ")) })
     }
 
     fn fixed(self) -> Result<FixedJob, Failure> {

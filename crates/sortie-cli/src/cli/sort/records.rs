@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
+use sortie_files::formats::Layout;
+use sortie_files::formats::genomics::{GenomeFormat, GenomeOrder};
 use sortie_files::formats::sequences::{Format, SequenceKey};
-use sortie_files::formats::{Layout, Prefixed};
 
-use super::SortOptions;
+use super::{SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
 use crate::cli::job_kind::JobKind;
 use crate::cli::job_kind::JobKind::{Fixed, Records};
@@ -19,14 +21,17 @@ pub struct RecordOptions {
     pub format: Option<RecordFormat>,
     pub size: Option<NonZeroUsize>,
     pub dedup: bool,
+    /// The order of contigs: `natural`, `bytes` or a file that lists them.
+    pub contigs: Option<PathBuf>,
+    pub no_program: bool,
 }
 
 pub const RECORDS: &[Flag<SortOptions>] = &[
     Flag {
         name: Name::Long("format"),
         gnu: false,
-        of: &[Records, JobKind::Layout],
-        help: "Sort whole records of FASTA or FASTQ, or binary records after their lengths; see below",
+        of: &[Records, JobKind::Layout, JobKind::Genome],
+        help: "Sort whole records of FASTA or FASTQ, alignments, variants, features, or binary records after their lengths; see below",
         effect: Effect::Value("FORMAT", Domain::Words(words::<RecordFormat>), |args, given| {
             args.records.format = Some(given.word()?);
             Ok(())
@@ -49,6 +54,23 @@ pub const RECORDS: &[Flag<SortOptions>] = &[
         help: "Keep only the first of records whose --by keys are equal byte for byte; the same as -u",
         effect: Effect::Switch(|args| args.records.dedup = true),
     },
+    Flag {
+        name: Name::Long("contigs"),
+        gnu: false,
+        of: &[JobKind::Genome],
+        help: "The order of the contigs of VCF, BED or GFF: natural (chr2 before chr10), bytes, or that of an index or dictionary of FASTA \
+               (.fai, .dict). By default, that of the header of VCF, and bytes for BED and GFF",
+        effect: Effect::Value("ORDER", Domain::Text, |args, given| {
+            once(&mut args.records.contigs, given.path(), "there is one order of contigs")
+        }),
+    },
+    Flag {
+        name: Name::Long("no-PG"),
+        gnu: false,
+        of: &[JobKind::Genome],
+        help: "Do not add a line @PG with this command to the header of alignments",
+        effect: Effect::Switch(|args| args.records.no_program = true),
+    },
 ];
 
 /// The format of records.
@@ -60,12 +82,24 @@ pub enum RecordFormat {
     Fastq,
     /// Any bytes, after their number as a little-endian integer of 4 bytes
     Prefixed,
+    /// Alignments as text
+    Sam,
+    /// Alignments in binary
+    Bam,
+    /// Variants
+    Vcf,
+    /// Features: contig, start and end
+    Bed,
+    /// Features of GFF or GTF
+    #[value(alias("gtf"))]
+    Gff,
 }
 
 /// How records of a format are read.
 pub enum Form {
     Sequences(Format),
-    Layout(RecordLayout),
+    Prefixed,
+    Genome(GenomeFormat),
 }
 
 impl RecordFormat {
@@ -73,14 +107,18 @@ impl RecordFormat {
         match self {
             RecordFormat::Fasta => Form::Sequences(Format::Fasta),
             RecordFormat::Fastq => Form::Sequences(Format::Fastq),
-            RecordFormat::Prefixed => Form::Layout(RecordLayout(&Prefixed)),
+            RecordFormat::Prefixed => Form::Prefixed,
+            RecordFormat::Sam => Form::Genome(GenomeFormat::Sam),
+            RecordFormat::Bam => Form::Genome(GenomeFormat::Bam),
+            RecordFormat::Vcf => Form::Genome(GenomeFormat::Vcf),
+            RecordFormat::Bed => Form::Genome(GenomeFormat::Bed),
+            RecordFormat::Gff => Form::Genome(GenomeFormat::Gff),
         }
     }
 }
 
 /// A layout that the library has.
-#[derive(Clone, Copy)]
-pub struct RecordLayout(pub &'static dyn Layout);
+pub struct RecordLayout(pub Box<dyn Layout>);
 
 impl fmt::Debug for RecordLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,6 +133,16 @@ pub enum RecordKey {
     Sequence,
     Name,
     Length,
+}
+
+/// Parses what alignments, variants and features are sorted by.
+pub fn genome_order(text: &str) -> Result<GenomeOrder, &'static str> {
+    match text {
+        "coordinate" => Ok(GenomeOrder::Coordinate),
+        "name" => Ok(GenomeOrder::Name),
+        "name:bytes" => Ok(GenomeOrder::NameBytes),
+        _ => Err("the orders are coordinate, name and name:bytes"),
+    }
 }
 
 impl From<RecordKey> for SequenceKey {
@@ -122,6 +170,8 @@ mod tests {
                 ("--format=fastq", |args| args.records.format == Some(RecordFormat::Fastq)),
                 ("--record-size=8", |args| args.records.size == NonZeroUsize::new(8)),
                 ("--dedup", |args| args.records.dedup),
+                ("--contigs=natural", |args| args.records.contigs == Some("natural".into())),
+                ("--no-PG", |args| args.records.no_program),
             ],
         );
     }

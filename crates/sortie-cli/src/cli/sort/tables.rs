@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use sortie_files::formats::Keep;
+use sortie_files::formats::genomics::GenomeOrder;
 use sortie_files::formats::tables::{Column, ColumnKey, Form, marker};
 
+use super::records::genome_order;
 use super::{RecordKey, SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
-use crate::cli::job_kind::JobKind::{Records, Table};
+use crate::cli::job_kind::JobKind::{Genome, Records, Table};
 use crate::cli::values::{count, separator};
 use crate::failure::Failure;
 
@@ -43,6 +45,7 @@ pub const COUNT: &str = "count";
 pub struct By {
     pub columns: Result<Vec<ColumnKey>, Failure>,
     pub record: Result<RecordKey, Failure>,
+    pub genome: Result<GenomeOrder, Failure>,
 }
 
 /// Which of several records with equal keys is kept.
@@ -89,6 +92,11 @@ impl TableOptions {
         Ok(keys.collect::<Result<Vec<_>, _>>()?.concat())
     }
 
+    /// What alignments, variants and features are sorted by.
+    pub fn genome_order(&mut self) -> Result<GenomeOrder, Failure> {
+        self.by.pop().map_or(Ok(GenomeOrder::default()), |by| by.genome)
+    }
+
     /// The key of FASTA or FASTQ records.
     pub fn record_key(&mut self) -> Result<RecordKey, Failure> {
         self.by.pop().map_or(Ok(RecordKey::default()), |by| by.record)
@@ -114,13 +122,14 @@ pub const fn shared<A: AsMut<SortOptions>>() -> [Flag<A>; 13] {
         Flag {
             name: Name::Long("by"),
             gnu: false,
-            of: &[Records, Table],
+            of: &[Records, Genome, Table],
             help: "Sort a table by columns: NAME[:TYPE][:desc][:nulls-first],... in order of precedence. NAME is a name in the header, \
                a number from 1, or a path such as .a.b[0] in JSON lines; TYPE is text, number, date or version. For FASTA and \
-               FASTQ, the key is sequence (the default), name or length",
+               FASTQ, the key is sequence (the default), name or length; for SAM and BAM coordinate (the default), name or name:bytes",
             effect: Effect::Value("KEY", Domain::Text, |args, given| {
-                let (columns, record) = (given.read(ColumnKey::list), given.word());
-                args.as_mut().table.by.push(By { columns, record });
+                let (columns, record, genome) =
+                    (given.read(ColumnKey::list), given.word(), given.read(genome_order));
+                args.as_mut().table.by.push(By { columns, record, genome });
                 Ok(())
             }),
         },

@@ -16,6 +16,7 @@ use std::time::Instant;
 use sortie::{Report, Sorter};
 
 use super::Choices;
+use crate::compression::Asked;
 use crate::memory::{self, append, room, window};
 use crate::merge::{Order, merge_cursors};
 use crate::run::Part;
@@ -36,6 +37,16 @@ const MERGED: usize = 256 << 10;
 const CHECKED: u64 = 4 << 20;
 /// The smallest and the largest buffer of a run in a merge. It grows if an item is longer.
 const READ: (u64, u64) = (16 << 10, 4 << 20);
+
+/// Whether files of a format are compressed in the blocks of BGZF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bgzf {
+    No,
+    /// Outputs whose names end in `.gz` are.
+    Named,
+    /// All files are, whatever their names, unless something else is asked for.
+    Always,
+}
 
 /// Where an item ends, and what its key is.
 pub trait Layout: Sync {
@@ -78,6 +89,11 @@ pub trait Layout: Sync {
     /// An input that is not text is then refused, and one that is compressed is recognised by its content, not by its name only.
     fn ending(&self) -> Option<&'static [u8]> {
         None
+    }
+
+    /// Whether files are compressed in blocks. An input in blocks is then refused if its last block is missing.
+    fn bgzf(&self) -> Bgzf {
+        Bgzf::No
     }
 
     /// The bytes before the first item of an input that begins with `bytes`, or `None` if more bytes are needed to tell. `is_all` says
@@ -165,18 +181,35 @@ fn run<L: Layout + ?Sized>(
     choices: &Choices,
     work: impl FnOnce(&LayoutSort<'_, L>, Vec<Input>, Option<u64>, &Task<'_>, Sink<'_>) -> Result<(), Error>,
 ) -> Result<Report, Error> {
+    let inputs = inputs.into_iter().map(|input| examined(layout, input)).collect::<Result<Vec<_>, _>>()?;
     let is_text = layout.ending().is_some();
-    if is_text {
-        inputs.iter().try_for_each(Input::examine)?;
-    }
     let size = inputs.iter().map(if is_text { Input::size } else { Input::raw_size }).sum::<Option<u64>>();
-    choices.publish(output, size, false, |task, sink| {
+    let bgzf = layout.bgzf();
+    let compression = choices.compression.or((bgzf == Bgzf::Always).then(Asked::blocks));
+    let choices = &Choices { compression, ..choices.clone() };
+    choices.publish(output, size, bgzf != Bgzf::No, |task, sink| {
         let sort = LayoutSort::new(layout, task.budget, choices, size, task.ledger);
         let mut others = Duplicates::open(choices.duplicates.as_deref(), output, task)?;
         sort.write(choices, sink, others.as_mut(), |sink| work(&sort, inputs, size, task, sink))?;
         task.ledger.may_publish()?;
         others.map_or(Ok(()), Duplicates::finish)
     })
+}
+
+/// The input as the layout reads it.
+///
+/// # Errors
+/// If it is seen at once that it has another format.
+fn examined<L: Layout + ?Sized>(layout: &L, input: Input) -> Result<Input, Error> {
+    let bgzf = layout.bgzf();
+    let input = if bgzf == Bgzf::Always { input.in_blocks() } else { input };
+    if bgzf != Bgzf::No {
+        input.refuse_missing_blocks()?;
+    }
+    if layout.ending().is_some() {
+        input.examine()?;
+    }
+    Ok(input)
 }
 
 /// Reads the header of the first input that is not empty, as a sort would.
@@ -212,9 +245,7 @@ pub fn check_layout<L: Layout + ?Sized>(
     input: Input,
     choices: &Choices,
 ) -> Result<(Option<Disorder>, Report), Error> {
-    if layout.ending().is_some() {
-        input.examine()?;
-    }
+    let input = examined(layout, input)?;
     let ledger = choices.ledger();
     let budget = memory::budget(choices.memory, input.stored(), rayon::current_num_threads).min(CHECKED);
     let disorder = LayoutSort::new(layout, budget, choices, None, &ledger).check(input, choices.unique)?;
@@ -396,7 +427,8 @@ impl<L: Layout + ?Sized> Format for LayoutSort<'_, L> {
             let begun = (stretch.text.len() - stretch.whole()) as u64;
             let piece = (self.budget / 256).clamp(PIECE.0, PIECE.1).min(self.budget / 16).max(begun / 2);
             stretch.text.try_reserve(piece as usize).map_err(|_| Error::Memory(piece))?;
-            let read = (&mut opened.items).take(piece).read_to_end(&mut stretch.text);
+            // In the pool, where blocks of an input are decompressed by all threads.
+            let read = rayon::scope(|_| (&mut opened.items).take(piece).read_to_end(&mut stretch.text));
             let read = read.map_err(Error::file("read", input.name()))? as u64;
             self.ledger.progress.advance(read);
             let has_ended = read < piece;

@@ -35,7 +35,7 @@ struct Format {
 }
 
 static FORMATS: [Format; 22] = [
-    Format { name: "a BAM file", instead: "samtools sort {}", is: signatures::bam },
+    Format { name: "a BAM file", instead: "sortie sort --format bam {}", is: signatures::bam },
     Format { name: "a BCF file", instead: "bcftools sort {}", is: signatures::bcf },
     Format { name: "a CRAM file", instead: "samtools sort {}", is: signatures::cram },
     Format { name: "a .npy array", instead: "sortie sort {}, one array at a time", is: signatures::npy },

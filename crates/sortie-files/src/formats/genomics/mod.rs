@@ -1,0 +1,200 @@
+//! Files of genomics: alignments (SAM, BAM), variants (VCF) and features (BED, GFF, GTF), in the orders that their tools expect.
+//! Records keep their bytes.
+//!
+//! ```
+//! use sortie_files::Input;
+//! use sortie_files::formats::{Choices, sort_layout};
+//! use sortie_files::formats::genomics::{Contigs, Genome, GenomeFormat, GenomeOrder};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let [peaks, sorted] = ["peaks.bed", "sorted.bed"].map(|name| folder.path().join(name));
+//! std::fs::write(&peaks, "track name=peaks\nchr10\t5\t9\nchr2\t100\t200\nchr2\t20\t30\n")?;
+//! let genome = Genome::new(GenomeFormat::Bed, GenomeOrder::Coordinate, Some(Contigs::Natural))?;
+//! sort_layout(&genome, vec![Input::named(&peaks)], Some(&sorted), &Choices::default())?;
+//! assert_eq!(std::fs::read_to_string(&sorted)?, "track name=peaks\nchr2\t20\t30\nchr2\t100\t200\nchr10\t5\t9\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bam;
+mod contigs;
+mod header;
+mod name;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+use super::Layout;
+use super::layout::Bgzf;
+use crate::Error;
+use crate::memory::append;
+pub use contigs::Contigs;
+use contigs::Ranks;
+use header::Header;
+
+/// A format of files of genomics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GenomeFormat {
+    /// Alignments as text.
+    Sam,
+    /// Alignments in binary.
+    Bam,
+    /// Variants.
+    Vcf,
+    /// Features: contig, start and end, from 0.
+    Bed,
+    /// Features of GFF and GTF: contig, start and end in the columns 1, 4 and 5, from 1.
+    Gff,
+}
+
+impl GenomeFormat {
+    fn is_alignments(self) -> bool {
+        matches!(self, GenomeFormat::Sam | GenomeFormat::Bam)
+    }
+}
+
+/// What files of genomics are sorted by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum GenomeOrder {
+    /// Contig and position. Equal positions: alignments by their strand, forward first, then in the order of the input, as
+    /// `samtools sort` has them; variants by their alleles as bytes, as `bcftools sort` has them from 1.21; features of BED by their
+    /// end; features of GFF so that longer ones, which hold the others, come first. Alignments without a contig come last.
+    #[default]
+    Coordinate,
+    /// Alignments by their names, in which numbers compare by value. Names that differ in leading zeros alone compare by their bytes, so
+    /// mates always follow each other. Of one name, the first read comes first, and the primary alignment of each.
+    Name,
+    /// The same by the bytes of names.
+    NameBytes,
+}
+
+/// A file of genomics, and what it is sorted by. Each value is for one sort, because the first input decides the order of contigs.
+///
+/// O(bytes) to find keys, on all threads. Besides the records, memory is that of their keys: some 10 bytes for a position, and for a name
+/// twice its length.
+pub struct Genome {
+    format: GenomeFormat,
+    order: GenomeOrder,
+    contigs: Option<Contigs>,
+    /// The line of the header of alignments that says who has written it, if there is to be one.
+    program: Option<String>,
+    opened: OnceLock<Opened>,
+}
+
+/// What the inputs have shown.
+struct Opened {
+    /// The header of the first, with the lines that others have added.
+    header: Mutex<Header>,
+    ranks: Ranks,
+}
+
+impl Opened {
+    fn header(&self) -> MutexGuard<'_, Header> {
+        self.header.lock().expect("nothing panics while it is locked")
+    }
+}
+
+impl Genome {
+    /// A file sorted by `order`, with contigs in an order: by default that of the header of alignments and variants, and by bytes for
+    /// features.
+    ///
+    /// # Errors
+    /// If the format does not have such an order.
+    pub fn new(format: GenomeFormat, order: GenomeOrder, contigs: Option<Contigs>) -> Result<Genome, Error> {
+        if !format.is_alignments() && order != GenomeOrder::Coordinate {
+            return Err(Error::invalid("only alignments (SAM and BAM) are sorted by name"));
+        }
+        if format.is_alignments() && contigs.is_some() {
+            return Err(Error::invalid(
+                "the header of alignments gives the order of their contigs, which cannot be changed",
+            ));
+        }
+        Ok(Genome { format, order, contigs, program: None, opened: OnceLock::new() })
+    }
+
+    /// Adds a line `@PG` to the header of alignments, which names Sortie, its version and this command.
+    pub fn with_program(mut self, command: String) -> Genome {
+        self.program = Some(command);
+        self
+    }
+
+    fn opened(&self) -> &Opened {
+        self.opened.get().expect("the header comes before records")
+    }
+
+    /// Learns from the header of the first input, and compares those of others with it.
+    fn open(&self, bytes: &[u8]) -> Result<(), String> {
+        let header = Header::read(self.format, bytes)?;
+        if let Some(opened) = self.opened.get() {
+            return header.compare(&opened.header());
+        }
+        let ranks = match &self.contigs {
+            // Features have no header that lists them.
+            None => Ranks::of_header(&header.contigs),
+            Some(contigs) => Ranks::of(contigs),
+        };
+        self.opened.get_or_init(|| Opened { header: Mutex::new(header), ranks });
+        Ok(())
+    }
+}
+
+impl Layout for Genome {
+    fn first(&self, bytes: &[u8]) -> Result<Option<usize>, String> {
+        match self.format {
+            GenomeFormat::Bam => bam::first(bytes),
+            _ => Ok(memchr::memchr(b'\n', bytes).map(|end| end + 1)),
+        }
+    }
+
+    fn key(&self, record: &[u8], key: &mut Vec<u8>) -> Result<(), String> {
+        let ranks = &self.opened().ranks;
+        match self.format {
+            GenomeFormat::Bam => bam::Record::of(record, ranks.count())?.key(self.order, key),
+            GenomeFormat::Sam => text::alignment(record, self.order, ranks, key)?,
+            GenomeFormat::Vcf => text::variant(record, ranks, key)?,
+            GenomeFormat::Bed => text::interval(record, ranks, key)?,
+            GenomeFormat::Gff => text::feature(record, ranks, key)?,
+        }
+        Ok(())
+    }
+
+    fn ending(&self) -> Option<&'static [u8]> {
+        (self.format != GenomeFormat::Bam).then_some(b"\n")
+    }
+
+    fn bgzf(&self) -> Bgzf {
+        if self.format == GenomeFormat::Bam { Bgzf::Always } else { Bgzf::Named }
+    }
+
+    fn header(&self, bytes: &[u8], is_all: bool) -> Result<Option<usize>, String> {
+        let end = match self.format {
+            GenomeFormat::Bam => bam::header_end(bytes, is_all)?,
+            format => text::header_end(format, bytes, is_all),
+        };
+        if let Some(end) = end.filter(|_| !bytes.is_empty()) {
+            self.open(&bytes[..end])?;
+        }
+        Ok(end)
+    }
+
+    fn write_header(&self, header: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        match self.format {
+            _ if header.is_empty() && self.opened.get().is_none() => Ok(()),
+            GenomeFormat::Bam => bam::write_header(header, self.order, self.program.as_deref(), out),
+            GenomeFormat::Sam => {
+                append(out, &header::of_alignments(header, self.order, self.program.as_deref()))
+            }
+            _ => append(out, header),
+        }
+    }
+
+    fn kept_of_header(&self, header: &[u8]) -> Vec<u8> {
+        self.opened().header().add(self.format, header)
+    }
+
+    fn unfinished(&self) -> &'static str {
+        "the last record is cut short; the file is not whole"
+    }
+}
