@@ -18,6 +18,7 @@ mod fixed;
 mod index;
 mod inputs;
 mod layout;
+mod locale;
 mod man;
 mod memory;
 #[cfg(not(feature = "gpu"))]
