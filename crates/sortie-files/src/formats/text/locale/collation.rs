@@ -21,6 +21,22 @@ impl Collation {
         }
     }
 
+    /// Prepares comparisons of many texts.
+    pub fn prepare(&self) {
+        if let Collation::Strcoll(rules) = self {
+            rules.elements();
+        }
+    }
+
+    /// Compares two texts for which [`Collation::push_leading`] appends the same bytes, less than `most`.
+    pub fn compare_tied(&self, a: &[u8], b: &[u8]) -> Ordering {
+        match self {
+            Collation::Strcoll(rules) => rules.compare_tied(a, b),
+            // These bytes are all that is compared.
+            Collation::Unicode(_) => Ordering::Equal,
+        }
+    }
+
     /// Appends at most `most` bytes that compare as texts do, as far as they go.
     #[inline]
     pub fn push_leading(&self, text: &[u8], most: usize, out: &mut Vec<u8>) {

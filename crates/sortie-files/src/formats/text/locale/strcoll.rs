@@ -42,7 +42,8 @@ impl Strcoll {
         (locale.passes() > 0).then(|| Strcoll { locale, elements: OnceLock::new() })
     }
 
-    fn elements(&self) -> Option<&Elements> {
+    /// Reads the tables, if that was not done before. Without them, all texts are compared by the C library.
+    pub fn elements(&self) -> Option<&Elements> {
         let read = || Elements::new(self.locale.clone()).filter(|elements| agree(elements, &self.locale));
         self.elements.get_or_init(read).as_ref()
     }
@@ -59,6 +60,15 @@ impl Strcoll {
                 return leading;
             }
         }
+        self.compare_tied(a, b)
+    }
+
+    /// Compares two texts whose weights in the first pass are equal, up to the first NUL of each.
+    pub fn compare_tied(&self, a: &[u8], b: &[u8]) -> Ordering {
+        if a == b {
+            return Ordering::Equal;
+        }
+        let elements = self.elements.get().and_then(Option::as_ref);
         // Most texts have no NUL. Then only the passes after the first are left, if the tables were read.
         if memchr(0, a).or_else(|| memchr(0, b)).is_none() {
             return self.compare_parts(a, b, elements);
@@ -93,18 +103,14 @@ impl Strcoll {
     #[inline]
     pub fn push_leading(&self, text: &[u8], most: usize, out: &mut Vec<u8>) {
         if let Some(elements) = self.elements() {
-            out.extend(elements.leading(text).take(most));
+            elements.push_leading(text, most, out);
         }
     }
 
     /// A number that compares as texts do, as far as it goes.
     #[inline]
     pub fn leading(&self, text: &[u8]) -> u128 {
-        let mut bytes = [0; size_of::<u128>()];
-        if let Some(elements) = self.elements() {
-            bytes.iter_mut().zip(elements.leading(text)).for_each(|(byte, weight)| *byte = weight);
-        }
-        u128::from_be_bytes(bytes)
+        self.elements().map_or(0, |elements| elements.leading_number(text))
     }
 
     /// Appends bytes that compare as texts do. No such sequence is a prefix of another one. If the tables do not give the order, it is that
