@@ -22,7 +22,7 @@ pub struct Strcoll {
     locale: CLocale,
     /// Read for the first encoding, because that takes as long as to compare some hundred lines without them. `None` if the tables do not
     /// give the order.
-    elements: OnceLock<Option<Elements>>,
+    elements: OnceLock<Option<Box<Elements>>>,
 }
 
 thread_local! {
@@ -44,8 +44,10 @@ impl Strcoll {
 
     /// Reads the tables, if that was not done before. Without them, all texts are compared by the C library.
     pub fn elements(&self) -> Option<&Elements> {
-        let read = || Elements::new(self.locale.clone()).filter(|elements| agree(elements, &self.locale));
-        self.elements.get_or_init(read).as_ref()
+        let read = || {
+            Elements::new(self.locale.clone()).filter(|elements| agree(elements, &self.locale)).map(Box::new)
+        };
+        self.elements.get_or_init(read).as_deref()
     }
 
     /// Compares two texts. They may be equal although their bytes differ.
@@ -53,7 +55,7 @@ impl Strcoll {
         if a == b {
             return Ordering::Equal;
         }
-        let elements = self.elements.get().and_then(Option::as_ref);
+        let elements = self.elements.get().and_then(Option::as_deref);
         if let Some(elements) = elements {
             let leading = elements.compare_leading(a, b);
             if leading.is_ne() {
@@ -68,7 +70,7 @@ impl Strcoll {
         if a == b {
             return Ordering::Equal;
         }
-        let elements = self.elements.get().and_then(Option::as_ref);
+        let elements = self.elements.get().and_then(Option::as_deref);
         // Most texts have no NUL. Then only the passes after the first are left, if the tables were read.
         if memchr(0, a).or_else(|| memchr(0, b)).is_none() {
             return self.compare_parts(a, b, elements);
