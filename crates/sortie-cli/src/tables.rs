@@ -2,19 +2,19 @@
 
 use std::fmt::Write;
 
-use sortie_files::formats::tables::{Form, Table};
+use sortie_files::formats::tables::{ColumnKey, ColumnType, Form, Table};
 use sortie_files::formats::{Choices, Disorder, check_layout, merge_layout, open_layout, sort_layout};
-use sortie_files::{Input, quote};
+use sortie_files::{Error, Input, quote};
 
-use crate::cli::{Check, TableJob};
+use crate::cli::{Check, Rules, TableJob};
 use crate::failure::Failure;
-use crate::{inputs, memory, remark, stats, threads};
+use crate::{inputs, locale, memory, remark, stats, threads};
 
 /// Sorts, merges or checks a table as the command line says.
 pub fn run(args: &TableJob) -> Result<(), Failure> {
     let inputs = inputs::all(&args.sources)?;
     let bytes = inputs.iter().map(Input::size).sum::<Option<u64>>();
-    let table = table(args, &inputs);
+    let table = table(args, &inputs)?;
     let resources = &args.resources;
     if resources.explain {
         open_layout(&table, &inputs)?;
@@ -56,7 +56,7 @@ pub fn run(args: &TableJob) -> Result<(), Failure> {
     stats::print(&report, resources.stats)
 }
 
-fn table(args: &TableJob, inputs: &[Input]) -> Table {
+fn table(args: &TableJob, inputs: &[Input]) -> Result<Table, Error> {
     let mut table = Table::by(args.keys.clone());
     table.form = args.form.or_else(|| inputs.first().and_then(Form::of_name));
     table.header = args.header;
@@ -66,7 +66,11 @@ fn table(args: &TableJob, inputs: &[Input]) -> Table {
     table.count = args.count.clone();
     table.columns = args.columns.clone();
     table.output_separator = args.output_separator;
-    table
+    let is_of_locale = |key: &ColumnKey| matches!(key.kind, Some(ColumnType::Locale | ColumnType::Natural));
+    if args.rules != Rules::default() || args.keys.iter().any(is_of_locale) {
+        table.locale = locale::of(&args.rules, false)?;
+    }
+    Ok(table)
 }
 
 /// Prints what the first input shows.

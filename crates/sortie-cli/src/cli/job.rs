@@ -24,6 +24,15 @@ pub enum Job {
     Table(Box<TableJob>),
 }
 
+/// The rules of text that are used instead of those of the environment.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// The name of a locale.
+    pub locale: Option<String>,
+    /// The language of the Unicode collation algorithm, by which text is compared then. Empty if it is for none in particular.
+    pub unicode: Option<String>,
+}
+
 /// Sorts, merges or checks lines of text.
 #[derive(Debug, Default)]
 pub struct LinesJob {
@@ -34,8 +43,7 @@ pub struct LinesJob {
     /// For keys that have no options of their own, and for whole lines.
     pub ordering: KeyOptions,
     pub random_source: Option<PathBuf>,
-    /// The locale whose rules are used instead of those of the environment.
-    pub locale: Option<String>,
+    pub rules: Rules,
     pub keys: Vec<LineKey>,
     pub separator: Option<u8>,
     pub stable: bool,
@@ -142,6 +150,7 @@ pub struct TableJob {
     pub comment: Option<u8>,
     pub keys: Vec<ColumnKey>,
     pub strict: bool,
+    pub rules: Rules,
     pub verbose: bool,
     /// Whether to keep only one of records with equal keys.
     pub unique: bool,

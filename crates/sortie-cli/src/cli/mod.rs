@@ -34,7 +34,7 @@ pub use arrays::ArrayOptions;
 use flag::Arguments;
 use getopt::Stop;
 pub use index::{BuildArgs, IndexCommand, Pipeline};
-pub use job::{ArrayJob, FixedJob, Job, LayoutJob, LinesJob, RecordsJob, Sources, TableJob};
+pub use job::{ArrayJob, FixedJob, Job, LayoutJob, LinesJob, RecordsJob, Rules, Sources, TableJob};
 pub use resources::Resources;
 pub use segments::{SegmentEnds, SegmentsArgs, SegmentsOptions};
 pub use sort::{OldKey, RecordKey, RecordLayout, SortOptions, TopOptions, UniqOptions, temporary_folder};

@@ -13,7 +13,7 @@ use sortie_files::{Error, Input, Ledger, Task};
 
 use crate::cli::{Check, LinesJob, Resources};
 use crate::failure::Failure;
-use crate::{complain, inputs, memory, remark, stats, threads};
+use crate::{complain, inputs, locale, memory, remark, stats, threads};
 
 /// The CPU sorts a text smaller than this before a GPU has even started.
 const GPU_FROM: u64 = 64 << 20;
@@ -59,17 +59,8 @@ fn order(args: &LinesJob) -> Result<TextOrder, Error> {
         stable: args.stable,
         unique: args.unique,
         random_source: args.random_source.clone(),
-        locale: locale(args)?,
+        locale: locale::of(&args.rules, args.shuffles())?,
     })
-}
-
-/// The locale that `--locale` or the environment names. For an order by bytes, nothing is read.
-fn locale(args: &LinesJob) -> Result<Locale, Error> {
-    match &args.locale {
-        Some(name) => Locale::named(name),
-        None if Locale::environment_is_plain() && !args.shuffles() => Ok(Locale::default()),
-        None => Ok(Locale::of_environment()),
-    }
 }
 
 fn sort(

@@ -6,7 +6,15 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{self, Numbers, complaint, ends_in_std, folder, names, peak, run, sortie, text};
+use crate::locales::locales;
+use crate::support::{self, Numbers, complaint, ends_in_std, folder, names, peak, run, text};
+
+/// `sortie sort` in `folder`, in the C locale, with other locales at hand.
+fn sortie(folder: &Path) -> Command {
+    let mut command = support::sortie(folder);
+    command.env("LOCPATH", locales());
+    command
+}
 
 /// Random bytes, with more zeros than by chance.
 fn noise(count: usize, seed: u64) -> Vec<u8> {
@@ -153,9 +161,10 @@ fn arrays_that_do_not_end_as_they_should_are_told() {
 }
 
 /// Options for every kind of data that can be larger than memory.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "",
     "-k2,2n",
+    "-f --locale=en_US.UTF-8",
     "--type u64",
     "--type u32 --argsort",
     "--record-size 100 --key 0..10",
@@ -312,7 +321,9 @@ fn under_limits(kind: &str, limit: &str, levels: impl Iterator<Item = u64>) -> u
         // With SIGXFSZ ignored, writing past the limit returns an error.
         let program = env!("CARGO_BIN_EXE_sortie");
         let script = format!("trap '' XFSZ; ulimit {limit} {level}; exec {program} sort {options} x -o out");
-        let done = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).current_dir(folder.path()).env("LOCPATH", locales());
+        let done = command.output().unwrap();
         let found = fs::read(folder.path().join("out")).unwrap();
         if done.status.success() {
             assert!(found == sorted, "{options}, ulimit {limit} {level}");

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use fastrand::Rng;
 use tempfile::TempDir;
 
-use crate::support::{gnu, run, same_in, sortie, text};
+use crate::support::{complaint, gnu, run, same_in, sortie, text};
 
 /// Names of locales: their source, and their encoding.
 const LOCALES: [(&str, &str); 11] = [
@@ -48,7 +48,7 @@ const MONTHS: [&str; 6] = ["Jan", "led", "12月", "mars", "ม.ค.", "DEC"];
 /// # Panics
 ///
 /// If a locale cannot be made: these tests need `localedef` and its sources.
-fn locales() -> &'static Path {
+pub fn locales() -> &'static Path {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     let made = FOLDER.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
@@ -181,7 +181,83 @@ fn a_locale_that_is_not_installed_means_bytes_unless_it_is_given() {
     assert!(text(&output.stderr).contains("'xx_XX.UTF-8' is not installed"), "{}", text(&output.stderr));
     assert_eq!(text(&output.stdout), "B\n_\nb\n_\n");
     let output = run(sortie(folder.path()).args(["--locale", "xx_XX.UTF-8"]), b"");
-    assert!(crate::support::complaint(&output, 2).contains("is not installed"));
+    assert!(complaint(&output, 2).contains("is not installed"));
+}
+
+/// The keys of tables have all passes of a locale, where those of lines have only the first.
+#[test]
+fn columns_compare_as_lines_do_in_all_locales() {
+    let folder = tempfile::tempdir().unwrap();
+    for (seed, (source, encoding)) in LOCALES.into_iter().enumerate() {
+        let random = &mut Rng::with_seed(seed as u64);
+        let mut lines = Vec::new();
+        for _ in 0..600 {
+            let words = (0..random.usize(1..5)).map(|_| *random.choice(&WORDS[..20]).unwrap());
+            lines.extend([words.collect::<String>().as_bytes(), b"\n"].concat());
+        }
+        for (options, of_gnu) in
+            [("--by 1:locale", "-s"), ("--by 1:locale:desc", "-sr"), ("--by 1:natural", "-s")]
+        {
+            let [mut ours, mut theirs] = [sortie(folder.path()), gnu(folder.path())];
+            [&mut ours, &mut theirs].map(|command| in_locale(command, &format!("{source}.{encoding}")));
+            ours.args(["--csv", "--no-header"]).args(options.split(' '));
+            let (found, expected) = (run(&mut ours, &lines), run(theirs.arg(of_gnu), &lines));
+            assert!(found.stdout == expected.stdout, "{source}.{encoding} {options}");
+        }
+    }
+}
+
+#[test]
+fn numbers_in_a_column_count_in_natural_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = "file\nb10\nB9\nb9\na1.5\na1.10\n\u{e9}1\nf\n";
+    let sorted = |locale: &str| {
+        let mut command = sortie(folder.path());
+        in_locale(&mut command, locale);
+        text(&run(command.args(["--csv", "--by", "file:natural"]), input.as_bytes()).stdout)
+    };
+    assert_eq!(sorted("C"), "file\nB9\na1.5\na1.10\nb9\nb10\nf\n\u{e9}1\n");
+    assert_eq!(sorted("de_DE.UTF-8"), "file\na1.5\na1.10\nb9\nB9\nb10\n\u{e9}1\nf\n");
+}
+
+#[cfg(not(feature = "unicode"))]
+#[test]
+fn a_build_without_unicode_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    for options in [&["--collate=unicode"][..], &["--csv", "--by", "1:unicode"]] {
+        let output = run(sortie(folder.path()).args(options), b"b\na\n");
+        assert!(complaint(&output, 2).contains("build it with the feature unicode"));
+    }
+    let output = run(sortie(folder.path()).arg("--collate=latin"), b"");
+    assert!(complaint(&output, 2).contains("use unicode or unicode:LANGUAGE"));
+}
+
+/// The order of CLDR: punctuation counts, and a language has its own alphabet.
+#[cfg(feature = "unicode")]
+#[test]
+fn unicode_has_the_order_of_cldr() {
+    let folder = tempfile::tempdir().unwrap();
+    let sorted = |options: &str, input: &[u8]| {
+        let output = run(sortie(folder.path()).args(options.split(' ')), input);
+        assert!(output.status.success(), "{options}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let words = "zebra\n\u{e4}rm\nab\na-c\nArm\narm\n\u{c4}rm\na c\n";
+    let of_root = "a c\na-c\nab\narm\nArm\n\u{e4}rm\n\u{c4}rm\nzebra\n";
+    assert_eq!(sorted("--collate=unicode", words.as_bytes()), of_root);
+    assert_eq!(sorted("--collate=unicode -r", words.as_bytes()).lines().last(), Some("a c"));
+    let of_swedish = "a c\na-c\nab\narm\nArm\nzebra\n\u{e4}rm\n\u{c4}rm\n";
+    assert_eq!(sorted("--collate=unicode:sv", words.as_bytes()), of_swedish);
+    assert_eq!(sorted("--csv --no-header --by 1:unicode", words.as_bytes()), of_root);
+    assert_eq!(sorted("--csv --no-header --by 1:locale --collate=unicode:sv", words.as_bytes()), of_swedish);
+    // Through runs on the disk, and as their merge and check see it.
+    let random = &mut Rng::with_seed(1);
+    let many: Vec<u8> = (0..30_000).flat_map(|_| [line(random), b"\n".to_vec()].concat()).collect();
+    let in_memory = sorted("--collate=unicode", &many);
+    assert!(sorted("--collate=unicode -S 64K", &many) == in_memory);
+    assert_eq!(sorted("--collate=unicode -c", in_memory.as_bytes()), "");
+    let output = run(sortie(folder.path()).arg("--collate=unicode:1"), b"");
+    assert!(complaint(&output, 2).contains("'1' is no language"));
 }
 
 /// No abbreviation that GNU sort takes has another meaning.

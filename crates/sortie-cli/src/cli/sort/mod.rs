@@ -26,7 +26,9 @@ use sortie_files::{Temporary, quote};
 use super::arrays::{self, ArrayOptions};
 use super::compress;
 use super::flag::{Arguments, Flag, Name, Operand, Section, usage};
-use super::job::{ArrayJob, FixedJob, Job, LayoutJob, LineKey, LinesJob, RecordsJob, Sources, TableJob};
+use super::job::{
+    ArrayJob, FixedJob, Job, LayoutJob, LineKey, LinesJob, RecordsJob, Rules, Sources, TableJob,
+};
 use super::job_kind::JobKind;
 use super::key::{BYTE_KEY, KeyPlace};
 use super::resources::{self, Resources};
@@ -57,7 +59,7 @@ pub struct SortOptions {
     /// Includes `--sort`.
     ordering: KeyOptions,
     random_source: Option<PathBuf>,
-    locale: Option<String>,
+    rules: Rules,
 
     keys: Vec<KeyPlace>,
     /// The keys among `keys` that were given as `+POS1 [-POS2]`, by index.
@@ -148,7 +150,7 @@ keys stay in their input order. Other options that --record-size allows: -c, -C,
 As in GNU sort, LC_ALL, LC_COLLATE, LC_CTYPE, LC_NUMERIC, LC_TIME and LANG name the locale by whose rules lines are compared, and \
 numbers and months are read. In the C locale, and if a locale is not installed, these are bytes, ASCII letters, '.' as the decimal \
 point, and English months. --debug says which rules are used. LC_ALL=C or --locale=C pins an order that is the same everywhere. \
-Records and arrays have no locale.
+--collate=unicode compares text by the Unicode collation algorithm, which is not the order of GNU sort. Records and arrays have no locale.
 
 Examples:
   sortie sort names.txt -o names.txt        a file in place
@@ -370,7 +372,7 @@ impl SortOptions {
             zero_terminated: self.zero_terminated,
             ordering: self.ordering,
             random_source: self.random_source,
-            locale: self.locale,
+            rules: self.rules,
             separator: self.separator,
             // The first of the input is the one to show.
             stable: self.stable || self.distinct.is_some(),
@@ -463,6 +465,7 @@ impl SortOptions {
             comment: self.table.comment,
             keys: self.table.keys()?,
             strict: self.table.strict,
+            rules: self.rules,
             verbose: self.table.verbose,
             unique: self.unique,
             unique_by: self.table.unique_by.unwrap_or_default(),

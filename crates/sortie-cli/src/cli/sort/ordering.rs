@@ -3,7 +3,7 @@
 use super::{SortOptions, once, unknown_word};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
 use crate::cli::job_kind::JobKind;
-use crate::cli::job_kind::JobKind::Lines;
+use crate::cli::job_kind::JobKind::{Lines, Table};
 use crate::cli::values::SortWord;
 
 /// The names in `sort` of options that have another letter, or none, in other commands.
@@ -11,7 +11,7 @@ pub const DICTIONARY: Name = Name::Both('d', "dictionary-order");
 pub const NUMERIC: Name = Name::Both('n', "numeric-sort");
 
 /// The options of all commands that sort lines. `dictionary` and `numeric` are the names of two of them.
-pub const fn shared<A: AsMut<SortOptions>>(dictionary: Name, numeric: Name) -> [Flag<A>; 14] {
+pub const fn shared<A: AsMut<SortOptions>>(dictionary: Name, numeric: Name) -> [Flag<A>; 15] {
     [
         Flag {
             name: Name::Both('b', "ignore-leading-blanks"),
@@ -113,14 +113,36 @@ pub const fn shared<A: AsMut<SortOptions>>(dictionary: Name, numeric: Name) -> [
         Flag {
             name: Name::Long("locale"),
             gnu: false,
-            of: &[Lines],
+            of: &[Lines, Table],
             help: "Use the rules of locale NAME instead of those of the environment; C compares bytes",
             effect: Effect::Value("NAME", Domain::Text, |args, given| {
-                args.as_mut().locale = Some(given.read(|name| Ok::<_, String>(name.to_owned()))?);
+                args.as_mut().rules.locale = Some(given.read(|name| Ok::<_, String>(name.to_owned()))?);
+                Ok(())
+            }),
+        },
+        Flag {
+            name: Name::Long("collate"),
+            gnu: false,
+            of: &[Lines, Table],
+            help: "Compare text as Unicode does: unicode, or unicode:LANGUAGE such as unicode:de. Not the order of GNU sort",
+            effect: Effect::Value("RULES", Domain::Text, |args, given| {
+                args.as_mut().rules.unicode = Some(given.read(language)?);
                 Ok(())
             }),
         },
     ]
+}
+
+/// The language in `unicode:LANGUAGE`; none in `unicode`.
+fn language(rules: &str) -> Result<String, &'static str> {
+    let language = match rules.strip_prefix("unicode") {
+        Some("") => Some(""),
+        Some(rest) => rest.strip_prefix(':'),
+        None => None,
+    };
+    language
+        .map(Into::into)
+        .ok_or("use unicode or unicode:LANGUAGE here, or --locale for a locale of the C library")
 }
 
 #[cfg(test)]
@@ -148,7 +170,8 @@ mod tests {
                 ("--reverse", |args| args.ordering.reverse),
                 ("--version-sort", |args| args.ordering.version),
                 ("--sort=month", |args| args.ordering.month),
-                ("--locale=de_DE.UTF-8", |args| args.locale.as_deref() == Some("de_DE.UTF-8")),
+                ("--locale=de_DE.UTF-8", |args| args.rules.locale.as_deref() == Some("de_DE.UTF-8")),
+                ("--collate=unicode:de", |args| args.rules.unicode.as_deref() == Some("de")),
                 ("--random-source=seed", |args| args.random_source.as_deref() == Some(Path::new("seed"))),
             ],
         );

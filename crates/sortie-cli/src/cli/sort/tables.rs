@@ -124,8 +124,9 @@ pub const fn shared<A: AsMut<SortOptions>>() -> [Flag<A>; 13] {
             gnu: false,
             of: &[Records, Genome, Table],
             help: "Sort a table by columns: NAME[:TYPE][:desc][:nulls-first],... in order of precedence. NAME is a name in the header, \
-               a number from 1, or a path such as .a.b[0] in JSON lines; TYPE is text, number, date or version. For FASTA and \
-               FASTQ, the key is sequence (the default), name or length; for SAM and BAM coordinate (the default), name or name:bytes",
+               a number from 1, or a path such as .a.b[0] in JSON lines; TYPE is text, number, date, version, natural, locale or unicode. \
+               For FASTA and FASTQ, the key is sequence (the default), name or length; for SAM and BAM coordinate (the default), name or \
+               name:bytes",
             effect: Effect::Value("KEY", Domain::Text, |args, given| {
                 let (columns, record, genome) =
                     (given.read(ColumnKey::list), given.word(), given.read(genome_order));

@@ -13,6 +13,12 @@ pub enum ColumnType {
     Date,
     /// Numbers within text, as under `-V` of GNU sort.
     Version,
+    /// Text in the order of the table's locale, in which numbers count as numbers.
+    Natural,
+    /// Text in the order of the table's locale.
+    Locale,
+    /// Text in the order of the Unicode collation algorithm.
+    Unicode,
 }
 
 impl ColumnType {
@@ -22,6 +28,9 @@ impl ColumnType {
             ColumnType::Number => "number",
             ColumnType::Date => "date",
             ColumnType::Version => "version",
+            ColumnType::Natural => "natural",
+            ColumnType::Locale => "locale",
+            ColumnType::Unicode => "unicode",
         }
     }
 }
@@ -106,7 +115,10 @@ impl ColumnKey {
                 "text" => ColumnType::Text,
                 "number" => ColumnType::Number,
                 "date" => ColumnType::Date,
-                "version" | "natural" => ColumnType::Version,
+                "version" => ColumnType::Version,
+                "natural" => ColumnType::Natural,
+                "locale" => ColumnType::Locale,
+                "unicode" => ColumnType::Unicode,
                 "desc" => {
                     self.descending = true;
                     continue;
@@ -119,8 +131,8 @@ impl ColumnKey {
                 "nulls-last" => continue,
                 _ => {
                     return Err(format!(
-                        "'{option}' is not one of text, number, date, version, asc, desc, nulls-first and nulls-last; put a name \
-                         with ':' in quotes, as in '\"a:b\":number'"
+                        "'{option}' is not one of text, number, date, version, natural, locale, unicode, asc, desc, nulls-first and \
+                         nulls-last; put a name with ':' in quotes, as in '\"a:b\":number'"
                     ));
                 }
             };

@@ -32,6 +32,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::Layout;
+use super::text::Locale;
 use crate::compression::Way;
 use crate::memory::append;
 use crate::{Error, Input};
@@ -101,6 +102,8 @@ pub struct Table {
     pub count: Option<String>,
     /// Whether a value that does not have its column's type, or a record with too few or too many fields, is an error.
     pub strict: bool,
+    /// The order of columns of the types `locale` and `natural`.
+    pub locale: Locale,
     opened: OnceLock<Opened>,
 }
 

@@ -9,7 +9,8 @@ use super::value::{AFTER_ALL, Direction, Found, encode, sniff};
 use super::written::{RECORD, Written};
 use super::{Form, Table};
 use crate::formats::Layout;
-use crate::quote;
+use crate::formats::text::{Collator, Locale};
+use crate::{Error, quote};
 
 /// The keys of a record that are found without an allocation.
 const FEW: usize = 8;
@@ -46,6 +47,8 @@ pub struct Key {
     place: Place,
     /// `None` for JSON values of any type.
     pub kind: Option<ColumnType>,
+    /// The order of its text, if the type has another than that of bytes.
+    collator: Collator,
     /// Whether the first records say what the type is.
     pub is_sniffed: bool,
     pub direction: Direction,
@@ -109,6 +112,16 @@ pub fn first(form: Form, dialect: &Dialect, text: &[u8]) -> Option<usize> {
     }
 }
 
+/// The order of text of a type.
+fn collator(kind: Option<ColumnType>, locale: &Locale) -> Result<Collator, Error> {
+    Ok(match kind {
+        Some(ColumnType::Natural) => Collator::of(locale).natural(),
+        Some(ColumnType::Locale) => Collator::of(locale),
+        Some(ColumnType::Unicode) => Collator::named("unicode")?,
+        _ => Collator::default(),
+    })
+}
+
 /// The form of the table that `text` is, if it has a record.
 pub fn guess(text: &[u8], comment: Option<u8>) -> Option<Form> {
     let dialect = Dialect { separator: b',', comment };
@@ -154,7 +167,8 @@ impl Opened {
             keys => keys.to_vec(),
         };
         for key in &keys {
-            let key = opened.key(key, records())?;
+            let mut key = opened.key(key, records())?;
+            key.collator = collator(key.kind, &table.locale).map_err(|error| error.to_string())?;
             opened.keys.push(key);
         }
         opened.paths = Paths::of(opened.keys.iter().filter_map(Key::path));
@@ -216,7 +230,8 @@ impl Opened {
             (kind, _) => (kind, false),
         };
         let direction = Direction { descending: key.descending, nulls_first: key.nulls_first };
-        Ok(Key { name, place, kind, is_sniffed, direction, others: AtomicU64::new(0) })
+        let collator = Collator::default();
+        Ok(Key { name, place, kind, collator, is_sniffed, direction, others: AtomicU64::new(0) })
     }
 
     /// The column, and its name in messages.
@@ -352,7 +367,7 @@ impl Opened {
         }
         for (key, field) in keys.iter().zip(found) {
             let (kind, value) = (key.kind.unwrap_or(ColumnType::Text), value(field));
-            if encode(&value, kind, key.direction, out) == Found::Other {
+            if encode(&value, kind, &key.collator, key.direction, out) == Found::Other {
                 tell(Wrong::Value(key, &value))?;
             }
         }
@@ -368,8 +383,9 @@ impl Opened {
     ) -> Result<(), String> {
         let direction = Direction { descending: false, nulls_first: false };
         let mut fields = 0;
+        let collator = Collator::default();
         for field in self.dialect.fields(record) {
-            encode(&value(field), ColumnType::Text, direction, out);
+            encode(&value(field), ColumnType::Text, &collator, direction, out);
             fields += 1;
         }
         out.push(0);
@@ -408,7 +424,7 @@ impl Opened {
                 (None, None | Some("null")) => b"",
                 (None, Some(text)) => text.as_bytes(),
             };
-            if encode(text, kind, key.direction, out) == Found::Other {
+            if encode(text, kind, &key.collator, key.direction, out) == Found::Other {
                 tell(Wrong::Value(key, text))?;
             }
         }

@@ -3,7 +3,7 @@
 use super::date::Instant;
 use super::decimal::Number;
 use super::key::ColumnType;
-use crate::formats::text::encode_version;
+use crate::formats::text::{Collator, encode_version};
 
 /// What stands for a value that is missing. Every other encoding begins with a byte between these.
 const NULL_FIRST: u8 = 0;
@@ -40,9 +40,15 @@ impl Direction {
     }
 }
 
-/// Appends the encoding of a value of this type.
+/// Appends the encoding of a value of this type. `collator` is for types whose text is not compared by its bytes.
 #[inline]
-pub fn encode(value: &[u8], kind: ColumnType, direction: Direction, out: &mut Vec<u8>) -> Found {
+pub fn encode(
+    value: &[u8],
+    kind: ColumnType,
+    collator: &Collator,
+    direction: Direction,
+    out: &mut Vec<u8>,
+) -> Found {
     let mut found = if value.is_empty() { Found::Null } else { Found::Value };
     match kind {
         ColumnType::Text if found == Found::Value => {
@@ -74,6 +80,13 @@ pub fn encode(value: &[u8], kind: ColumnType, direction: Direction, out: &mut Ve
                 encode_version(value, out);
             }
         }),
+        ColumnType::Natural | ColumnType::Locale | ColumnType::Unicode => direction.encode(out, |out| {
+            if found == Found::Value {
+                // As above.
+                out.push(2);
+                collator.encode(value, out);
+            }
+        }),
     }
     found
 }
@@ -96,12 +109,13 @@ mod tests {
 
     #[test]
     fn nulls_are_at_one_end_in_both_directions() {
-        for kind in [ColumnType::Text, ColumnType::Number, ColumnType::Date, ColumnType::Version] {
+        use ColumnType::{Date, Locale, Natural, Number, Text, Version};
+        for kind in [Text, Number, Date, Version, Natural, Locale] {
             for (descending, nulls_first) in [(false, false), (false, true), (true, false), (true, true)] {
                 let direction = Direction { descending, nulls_first };
                 let encode = |value: &str| {
                     let mut out = Vec::new();
-                    encode(value.as_bytes(), kind, direction, &mut out);
+                    encode(value.as_bytes(), kind, &Collator::default(), direction, &mut out);
                     out
                 };
                 let (null, low, high) = (encode(""), encode("1"), encode("9"));

@@ -1,7 +1,9 @@
 //! Lines with encoded keys.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use sortie::Sorter;
 
@@ -13,8 +15,13 @@ use crate::{Error, Keyed};
 
 /// The memory reserved for the key of a short line.
 const KEY: usize = 64;
-/// From this many lines on that are equal in some keys, it pays to encode the other keys.
+/// Up to this many lines that are equal in some keys, it does not pay to find codes of the next key.
+const FEW: usize = 8;
+/// From this many lines on, it pays to encode the other keys.
 const MANY: usize = 1 << 9;
+/// If this many lines have one text on average, each text is compared once, unless there are too many to be kept in the cache of a core.
+const ALIKE: usize = 4;
+const MOST_DISTINCT: usize = 1 << 12;
 
 /// The keys of some lines, stored one after the other.
 pub struct Block {
@@ -89,20 +96,34 @@ pub fn order_cut<'k, 'a: 'k>(
 }
 
 /// Orders lines by their keys from the one at `cut`, whose encodings are equal.
-fn order_from(cut: usize, items: &mut [Keyed<'_, '_>], job: &LineSort<'_>) -> Result<(), Error> {
-    if items.len() < MANY || !job.order.has_keys_after(cut) {
-        return sort_by(items, |a, b| job.order.compare_keys_from(cut, a, b), job);
+fn order_from<'a>(cut: usize, items: &mut [Keyed<'_, 'a>], job: &LineSort<'_>) -> Result<(), Error> {
+    let encoding = items[0].key;
+    let compare = |a: &[u8], b: &[u8]| job.order.compare_cut(cut, encoding, a, b);
+    if items.len() <= FEW {
+        let compare = |a: &_, b: &_| compare(a, b).then_with(|| job.order.compare_keys_from(cut + 1, a, b));
+        return sort_by(items, compare, job);
     }
-    let compare = |a: &[u8], b: &[u8]| job.order.compare_key(cut, a, b);
-    sort_by(items, compare, job)?;
+    if !sort_distinct(items, |line| job.order.text_of_key(cut, line), compare)? {
+        sort_by(items, compare, job)?;
+    }
+    if !job.order.has_keys_after(cut) {
+        return Ok(());
+    }
     let mut equal = items.chunk_by_mut(|a, b| compare(a.bytes, b.bytes).is_eq());
     equal.try_for_each(|equal| order_after(cut + 1, equal, job))
 }
 
 /// Orders lines by their keys from the one at `first`.
-fn order_after(first: usize, items: &mut [Keyed<'_, '_>], job: &LineSort<'_>) -> Result<(), Error> {
-    if items.len() < MANY {
+fn order_after<'a>(first: usize, items: &mut [Keyed<'_, 'a>], job: &LineSort<'_>) -> Result<(), Error> {
+    if items.len() <= FEW {
         return sort_by(items, |a, b| job.order.compare_keys_from(first, a, b), job);
+    }
+    if items.len() < MANY {
+        let coded = |item: &Keyed<'_, 'a>| (item.bytes, job.order.code_of_key(first, item.bytes));
+        let mut coded: Vec<_> = items.iter().map(coded).collect();
+        coded.sort_by(|&a, &b| job.order.compare_coded_keys_from(first, a, b));
+        items.iter_mut().zip(coded).for_each(|(item, (line, _))| item.bytes = line);
+        return Ok(());
     }
     let mut lines: Vec<&[u8]> = room(items.len())?;
     lines.extend(items.iter().map(|item| item.bytes));
@@ -115,6 +136,49 @@ fn order_after(first: usize, items: &mut [Keyed<'_, '_>], job: &LineSort<'_>) ->
     }
     items.iter_mut().zip(sorted).for_each(|(item, sorted)| item.bytes = sorted.bytes);
     Ok(())
+}
+
+/// Sorts lines by a comparison of their texts, which compares each distinct text once with others. Returns false, and leaves the order
+/// as it is, if most texts are distinct.
+fn sort_distinct<'a>(
+    items: &mut [Keyed<'_, 'a>],
+    text: impl Fn(&'a [u8]) -> &'a [u8],
+    compare: impl Fn(&[u8], &[u8]) -> Ordering,
+) -> Result<bool, Error> {
+    let most = MOST_DISTINCT.min(items.len() / ALIKE);
+    let mut known = HashMap::with_hasher(RandomState::default());
+    // The first line of each text, and the index of the text of each line.
+    let mut firsts: Vec<&[u8]> = Vec::new();
+    let mut texts: Vec<u32> = room(items.len())?;
+    for item in &*items {
+        let index = *known.entry(text(item.bytes)).or_insert(firsts.len());
+        if index == firsts.len() {
+            if index == most {
+                return Ok(false);
+            }
+            firsts.push(item.bytes);
+        }
+        texts.push(index as u32);
+    }
+    let mut order: Vec<usize> = (0..firsts.len()).collect();
+    order.sort_by(|&a, &b| compare(firsts[a], firsts[b]));
+    // Texts that differ may be equal. Their lines stay in order among each other.
+    let (mut ranks, mut rank) = (vec![0; firsts.len()], 0);
+    for pair in order.windows(2) {
+        rank += usize::from(compare(firsts[pair[0]], firsts[pair[1]]).is_ne());
+        ranks[pair[1]] = rank;
+    }
+    let mut starts = vec![0; rank + 2];
+    texts.iter().for_each(|&text| starts[ranks[text as usize] + 1] += 1);
+    (1..starts.len()).for_each(|rank| starts[rank] += starts[rank - 1]);
+    let mut sorted: Vec<&[u8]> = filled(items.len(), &[][..])?;
+    for (item, &text) in items.iter().zip(&texts) {
+        let start = &mut starts[ranks[text as usize]];
+        sorted[*start] = item.bytes;
+        *start += 1;
+    }
+    items.iter_mut().zip(sorted).for_each(|(item, line)| item.bytes = line);
+    Ok(true)
 }
 
 /// Sorts lines by a comparison.

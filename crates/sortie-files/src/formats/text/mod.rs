@@ -52,7 +52,7 @@ use crate::{Error, Gather, Ledger, PARALLEL_FROM};
 pub use check::Disorder;
 pub use distinct::Distinct;
 pub use key::{KeyOptions, KeySpec};
-pub use locale::Locale;
+pub use locale::{Collator, Locale};
 pub use merge::INPUTS_AT_ONCE;
 pub use order::{LineOrder, TextOrder, compare_bytes, encode_version};
 use sorter::LINES_A_BLOCK;

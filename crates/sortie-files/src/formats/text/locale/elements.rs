@@ -34,9 +34,11 @@ pub struct Elements {
     read: [OnceLock<List>; 256],
     /// By the byte: the weights in the first pass of the element that it is alone, if they fit. None for NUL, and for bytes with a list.
     leading: [Option<Leading>; 256],
+    /// Whether all ASCII characters but NUL are elements of their own.
+    ascii_is_alone: bool,
 }
 
-/// The number of weights, and these.
+/// The number of weights, and these, with zeros after them.
 #[derive(Debug, Clone, Copy)]
 struct Leading {
     length: u8,
@@ -125,6 +127,7 @@ impl Elements {
             ranges,
             read: [const { OnceLock::new() }; 256],
             leading: [None; 256],
+            ascii_is_alone: false,
         };
         // Otherwise, the first bytes of a key would not decide.
         if rules.chunks(passes).any(|set| set[0] & (BACKWARD | POSITION) != 0) {
@@ -135,6 +138,7 @@ impl Elements {
             elements.leading[byte] =
                 element.and_then(|element| Leading::new(elements.weights_of(element, 0)));
         }
+        elements.ascii_is_alone = elements.leading[1..128].iter().all(Option::is_some);
         Some(elements)
     }
 
@@ -151,9 +155,57 @@ impl Elements {
         }
     }
 
+    /// Appends the first weights of a text in the first pass, at most `most`, up to the first NUL.
+    pub fn push_leading(&self, text: &[u8], most: usize, out: &mut Vec<u8>) {
+        let end = out.len().saturating_add(most);
+        let mut at = 0;
+        while out.len() < end
+            && let Some(&byte) = text.get(at)
+        {
+            match &self.leading[usize::from(byte)] {
+                Some(leading) => {
+                    // It is faster to copy them all.
+                    out.extend_from_slice(&leading.weights);
+                    out.truncate(out.len() - (Leading::MOST - usize::from(leading.length)));
+                    at += 1;
+                }
+                None if byte == 0 => break,
+                None => out.extend_from_slice(self.weights_of(self.next(text, &mut at), 0)),
+            }
+        }
+        out.truncate(end);
+    }
+
+    /// The first weights of a text in the first pass as a number, up to the first NUL.
+    #[inline]
+    pub fn leading_number(&self, text: &[u8]) -> u128 {
+        const BYTES: usize = size_of::<u128>();
+        let mut weights = [0; BYTES + Leading::MOST];
+        let (mut length, mut at) = (0, 0);
+        while length < BYTES
+            && let Some(&byte) = text.get(at)
+        {
+            match &self.leading[usize::from(byte)] {
+                Some(leading) => {
+                    weights[length..length + Leading::MOST].copy_from_slice(&leading.weights);
+                    length += usize::from(leading.length);
+                    at += 1;
+                }
+                None if byte == 0 => break,
+                None => {
+                    let found = self.weights_of(self.next(text, &mut at), 0);
+                    let fitting = found.len().min(BYTES - length);
+                    weights[length..length + fitting].copy_from_slice(&found[..fitting]);
+                    length += fitting;
+                }
+            }
+        }
+        u128::from_be_bytes(*weights.first_chunk().expect("it is longer"))
+    }
+
     /// The weights of a text in the first pass, up to the first NUL.
     #[inline]
-    pub fn leading<'e>(&'e self, text: &'e [u8]) -> LeadingWeights<'e> {
+    fn leading<'e>(&'e self, text: &'e [u8]) -> LeadingWeights<'e> {
         LeadingWeights { elements: self, text, at: 0, weights: &[] }
     }
 
@@ -161,16 +213,22 @@ impl Elements {
     #[inline]
     pub fn compare_leading(&self, a: &[u8], b: &[u8]) -> Ordering {
         let is_alone = |byte: u8| self.leading[usize::from(byte)].is_some();
+        let (words_of_a, words_of_b) = (a.as_chunks().0.iter(), b.as_chunks().0);
+        let words = words_of_a.zip(words_of_b).take_while(|(a, b)| a == b && is_ascii_without_nul(a));
+        let words = if self.ascii_is_alone { words.count() } else { 0 };
+        let (a, b) = (&a[WORD * words..], &b[WORD * words..]);
         let same = a.iter().zip(b).take_while(|&(a, b)| a == b && is_alone(*a)).count();
         self.leading(&a[same..]).cmp(self.leading(&b[same..]))
     }
 
     /// Compares two texts by their weights in a pass. `None` if it may take some elements backward.
     pub fn compare_forward(&self, a: &[Element], b: &[Element], pass: usize) -> Option<Ordering> {
-        // A single element that is taken backward stays where it is.
-        let is_backward = |element: &Element| self.is_backward(*element, pass);
-        let is_forward = |text: &[Element]| !text.windows(2).any(|pair| pair.iter().all(is_backward));
         let has_positions = self.has_positions(*a.first()?, pass);
+        // A single element that is taken backward stays where it is, and it does not matter where those without weights are.
+        let is_backward = |element: &Element| self.is_backward(*element, pass);
+        let matters = |element: &Element| has_positions || !self.weights_of(*element, pass).is_empty();
+        let is_moved = |pair: &[Element]| pair.iter().all(is_backward) && pair.iter().any(matters);
+        let is_forward = |text: &[Element]| !text.windows(2).any(is_moved);
         if has_positions != self.has_positions(*b.first()?, pass) || !is_forward(a) || !is_forward(b) {
             return None;
         }
@@ -377,6 +435,16 @@ impl Entry {
             _ => 0..=63,
         }
     }
+}
+
+/// The bytes that are compared at a time.
+const WORD: usize = 8;
+
+fn is_ascii_without_nul(bytes: &[u8; WORD]) -> bool {
+    const EACH: u64 = u64::MAX / 0xff;
+    let word = u64::from_ne_bytes(*bytes);
+    // Taking 1 from each byte borrows at the first that is 0.
+    (word | word.wrapping_sub(EACH)) & EACH << 7 == 0
 }
 
 /// The weights of the elements that a pass does not ignore, each after the number of those before it that the pass ignores.

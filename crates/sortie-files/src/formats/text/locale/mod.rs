@@ -5,10 +5,15 @@
 #[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), path = "c_library_without.rs")]
 mod c_library;
 mod collation;
+mod collator;
 mod elements;
 mod installed;
 mod months;
+mod natural;
 mod notation;
+mod strcoll;
+#[cfg_attr(not(feature = "unicode"), path = "unicode_without.rs")]
+mod unicode;
 
 use std::env;
 use std::sync::Arc;
@@ -16,8 +21,11 @@ use std::sync::Arc;
 use crate::Error;
 use c_library::{CLocale, Category};
 pub use collation::Collation;
+pub use collator::Collator;
 pub use months::Months;
 pub use notation::Notation;
+use strcoll::Strcoll;
+use unicode::Unicode;
 
 /// The variables that choose the rules of this module, in the order of their effect if the one of all is not set.
 const VARIABLES: [&str; 4] = ["LC_COLLATE", "LC_CTYPE", "LC_NUMERIC", "LC_TIME"];
@@ -39,7 +47,7 @@ pub struct Locale {
 }
 
 /// What differs from the C locale.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Rules {
     name: String,
     /// If `None`, text compares by its bytes.
@@ -49,6 +57,19 @@ struct Rules {
     classes: Arc<Classes>,
     notation: Notation,
     months: Option<Arc<Months>>,
+}
+
+impl Rules {
+    fn of_c() -> Rules {
+        Rules {
+            name: "C".into(),
+            collation: None,
+            hashes_strings: false,
+            classes: Arc::new(Classes::of_c()),
+            notation: Notation::default(),
+            months: None,
+        }
+    }
 }
 
 /// What single bytes are. No byte of a character of several bytes is anything.
@@ -108,13 +129,31 @@ impl Locale {
         let hashes_strings = !is_c(Category::Collate);
         let rules = Rules {
             name: locale.name(Category::Collate),
-            collation: hashes_strings.then(|| Collation::new(locale.clone())).flatten().map(Arc::new),
+            collation: hashes_strings
+                .then(|| Strcoll::new(locale.clone()))
+                .flatten()
+                .map(|rules| Arc::new(Collation::Strcoll(rules))),
             hashes_strings,
             notation: Notation::new(&locale.decimal_point(), &locale.thousands_separator()),
             months: (!is_c(Category::Time)).then(|| Arc::new(Months::new(locale.months(), &classes.upper))),
             classes,
         };
         Locale { rules: Some(Arc::new(rules)), missing: None }
+    }
+
+    /// The same rules, except that text compares as the Unicode collation algorithm does, with the data of CLDR for a language such as
+    /// `de`, or for no particular one if it is empty. That is another order than the C library's.
+    ///
+    /// # Errors
+    /// If this is no language, or if the program was built without the feature `unicode`.
+    pub fn collated_by_unicode(self, language: &str) -> Result<Locale, Error> {
+        let rules = self.rules.map_or_else(Rules::of_c, |rules| Rules::clone(&rules));
+        let name = if language.is_empty() { "unicode".into() } else { format!("unicode:{language}") };
+        let collation = Some(Arc::new(Collation::Unicode(Unicode::new(language)?)));
+        Ok(Locale {
+            rules: Some(Arc::new(Rules { name, collation, hashes_strings: true, ..rules })),
+            missing: None,
+        })
     }
 
     /// The name of the locale whose rules order text.

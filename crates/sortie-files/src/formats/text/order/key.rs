@@ -284,6 +284,25 @@ impl Key {
         self.code(a).compare(self.code(b)).unwrap_or_else(|| self.compare_tied(a, b))
     }
 
+    /// Prepares comparisons of many lines.
+    pub fn prepare(&self) {
+        if let Kind::Collated(rules) = &self.kind {
+            rules.prepare();
+        }
+    }
+
+    /// Compares the keys of two lines whose encodings by [`Key::encode_last`] are equal, and were not cut off.
+    pub fn compare_encoded(&self, a: &[u8], b: &[u8]) -> Ordering {
+        let Kind::Collated(rules) = &self.kind else { return self.compare(a, b) };
+        let (a, b) = (self.find(a), self.find(b));
+        let ordering = match &self.filter {
+            None => rules.compare_tied(a, b),
+            Some(_) if a == b => Ordering::Equal,
+            Some(filter) => filter.with(a, |a| filter.with(b, |b| rules.compare_tied(a, b))),
+        };
+        directed(ordering, self.descending)
+    }
+
     /// Compares the keys of two lines with equal codes.
     pub fn compare_tied(&self, a: &[u8], b: &[u8]) -> Ordering {
         self.compare_whole(self.find(a), self.find(b))
@@ -333,7 +352,7 @@ impl Key {
     }
 
     #[inline]
-    fn find<'l>(&self, line: &'l [u8]) -> &'l [u8] {
+    pub fn find<'l>(&self, line: &'l [u8]) -> &'l [u8] {
         &line[self.place.span(line)]
     }
 

@@ -149,7 +149,7 @@ impl LineOrder {
             None => {
                 let last = self.cut(first).unwrap_or(self.keys.len() - 1);
                 self.keys[first..last].iter().for_each(|key| key.encode(line, out));
-                self.keys[last].encode_last(line, if last == 0 { MOST } else { MOST_AFTER_KEYS }, out);
+                self.keys[last].encode_last(line, most(last), out);
             }
         }
     }
@@ -165,9 +165,23 @@ impl LineOrder {
         index + 1 < self.keys.len()
     }
 
-    /// Compares the keys at `index`.
-    pub fn compare_key(&self, index: usize, a: &[u8], b: &[u8]) -> Ordering {
-        self.keys[index].compare(a, b)
+    /// Compares the keys at `cut` of two lines with this encoding.
+    pub fn compare_cut(&self, cut: usize, encoding: &[u8], a: &[u8], b: &[u8]) -> Ordering {
+        if encoding.len() < most(cut) {
+            self.keys[cut].compare_encoded(a, b)
+        } else {
+            self.keys[cut].compare(a, b)
+        }
+    }
+
+    /// The part of a line that is its key at `index`.
+    pub fn text_of_key<'l>(&self, index: usize, line: &'l [u8]) -> &'l [u8] {
+        self.keys[index].find(line)
+    }
+
+    /// Prepares comparisons of many lines.
+    pub fn prepare(&self) {
+        self.keys.iter().for_each(Key::prepare);
     }
 
     /// Compares the keys from the one at `first`.
@@ -217,6 +231,22 @@ impl LineOrder {
         }
     }
 
+    /// The code of the key at `index`.
+    pub fn code_of_key(&self, index: usize, line: &[u8]) -> Code {
+        self.keys[index].code(line)
+    }
+
+    /// Compares the keys from the one at `first`, of lines with the codes of that key.
+    pub fn compare_coded_keys_from(
+        &self,
+        first: usize,
+        (a, code_a): (&[u8], Code),
+        (b, code_b): (&[u8], Code),
+    ) -> Ordering {
+        let ordering = code_a.compare(code_b).unwrap_or_else(|| self.keys[first].compare_tied(a, b));
+        ordering.then_with(|| self.compare_keys_from(first + 1, a, b))
+    }
+
     /// The same as [`LineOrder::compare_keys`], for lines with their codes.
     #[inline(always)]
     pub fn compare_coded_keys(&self, (a, code_a): (&[u8], Code), (b, code_b): (&[u8], Code)) -> Ordering {
@@ -241,6 +271,11 @@ impl LineOrder {
             Some(first) => first.compare_tied(a, b).then_with(|| self.compare_keys_from(1, a, b)),
         }
     }
+}
+
+/// The most bytes of the encoding of the key at `cut`.
+fn most(cut: usize) -> usize {
+    if cut == 0 { MOST } else { MOST_AFTER_KEYS }
 }
 
 /// Compares two lines or keys by their bytes. Usually the first few bytes decide.
