@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use sortie_files::formats::tables::{Form, Table};
+use sortie_files::formats::text::LineOrder;
 use sortie_files::formats::{Choices, Disorder, check_layout, merge_layout, open_layout, sort_layout};
 use sortie_files::{Input, quote};
 
@@ -14,8 +15,8 @@ use crate::{inputs, memory, remark, stats, threads};
 pub fn run(args: &TableJob) -> Result<(), Failure> {
     let inputs = inputs::all(&args.sources)?;
     let bytes = inputs.iter().map(Input::size).sum::<Option<u64>>();
-    let table = table(args, &inputs);
     let resources = &args.resources;
+    let table = table(args, &inputs)?;
     if resources.explain {
         open_layout(&table, &inputs)?;
         return explain(&table, bytes);
@@ -56,17 +57,18 @@ pub fn run(args: &TableJob) -> Result<(), Failure> {
     stats::print(&report, resources.stats)
 }
 
-fn table(args: &TableJob, inputs: &[Input]) -> Table {
+fn table(args: &TableJob, inputs: &[Input]) -> Result<Table, Failure> {
     let mut table = Table::by(args.keys.clone());
     table.form = args.form.or_else(|| inputs.first().and_then(Form::of_name));
     table.header = args.header;
     table.comment = args.comment;
+    table.order = args.order.as_ref().map(LineOrder::new).transpose()?;
     table.unique = args.unique_by.clone();
     table.strict = args.strict;
     table.count = args.count.clone();
     table.columns = args.columns.clone();
     table.output_separator = args.output_separator;
-    table
+    Ok(table)
 }
 
 /// Prints what the first input shows.

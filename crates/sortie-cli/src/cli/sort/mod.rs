@@ -19,6 +19,7 @@ use std::{env, fs};
 use sortie::Engine;
 use sortie_files::compression::Asked;
 use sortie_files::formats::genomics::{Contigs, Genome, GenomeFormat};
+use sortie_files::formats::tables::DEFAULT_COUNT;
 use sortie_files::formats::text::{Distinct, KeyOptions};
 use sortie_files::formats::{Keep, Layout, Prefixed};
 use sortie_files::{Temporary, quote};
@@ -35,7 +36,7 @@ use crate::failure::Failure;
 pub use gnu::{OldKey, parse};
 use records::{Form, RecordFormat};
 pub use records::{RecordKey, RecordLayout, RecordOptions};
-use tables::{COUNT, TableOptions};
+use tables::TableOptions;
 pub use temporary::temporary_folder;
 pub use top::TopOptions;
 pub use uniq::UniqOptions;
@@ -125,7 +126,8 @@ numbers of any length, as dates (ISO 8601, RFC 3339, or seconds since 1970), or 
 decide: number or date if all values are, else text. JSON values compare as in jq. Empty and missing values, and those without their \
 column's type, are nulls and come last, also with desc. Records with equal keys stay in their input order. Without --by, all columns \
 are compared as text. With -u, --count adds a first column to CSV; a line of JSON becomes an object with the members count and record. \
-Other options that tables allow: -c, -C, -m, -o, -s, -u, --top, --explain, --compress, --files0-from, \
+In CSV and TSV without --by, -k and the ordering options count columns instead of fields. Other options that tables allow: -c, -C, -m, \
+-o, -s, -u, --top, --explain, --compress, --files0-from, \
 --batch-size, --compress-program and those for resources, but not --engine.
 
 With --format sam, bam, vcf, bed or gff (also for GTF), records keep every byte, lines of headers and comments stay in front, and records \
@@ -423,10 +425,11 @@ impl SortOptions {
 
     fn table(mut self) -> Result<TableJob, Failure> {
         let check = self.check()?;
+        let order = self.table_order()?;
         let mut keep = self.table.keep.unwrap_or_default().into();
         if let Some(Distinct { count, repeated, single }) = self.distinct {
             self.unique = true;
-            self.table.count = count.then(|| COUNT.to_owned());
+            self.table.count = count.then(|| DEFAULT_COUNT.to_owned());
             match (repeated, single) {
                 (true, true) => self.top = Some(0),
                 (true, false) => keep = Keep::Repeated,
@@ -462,6 +465,7 @@ impl SortOptions {
             header: self.table.header()?,
             comment: self.table.comment,
             keys: self.table.keys()?,
+            order,
             strict: self.table.strict,
             verbose: self.table.verbose,
             unique: self.unique,

@@ -3,7 +3,7 @@
 use super::{SortOptions, once, unknown_word};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
 use crate::cli::job_kind::JobKind;
-use crate::cli::job_kind::JobKind::Lines;
+use crate::cli::job_kind::JobKind::{Lines, Table};
 use crate::cli::values::SortWord;
 
 /// The names in `sort` of options that have another letter, or none, in other commands.
@@ -16,84 +16,84 @@ pub const fn shared<A: AsMut<SortOptions>>(dictionary: Name, numeric: Name) -> [
         Flag {
             name: Name::Both('b', "ignore-leading-blanks"),
             gnu: true,
-            of: &[Lines],
+            of: &[Lines, Table],
             help: "Ignore leading blanks when finding where a key starts and ends",
             effect: Effect::Switch(|args| args.as_mut().ordering.blanks = true),
         },
         Flag {
             name: dictionary,
             gnu: true,
-            of: &[Lines],
+            of: &[Lines, Table],
             help: "Consider only blanks, letters and digits",
             effect: Effect::Switch(|args| args.as_mut().ordering.dictionary = true),
         },
         Flag {
             name: Name::Both('f', "ignore-case"),
             gnu: true,
-            of: &[Lines],
+            of: &[Lines, Table],
             help: "Compare lower-case letters as upper case",
             effect: Effect::Switch(|args| args.as_mut().ordering.ignore_case = true),
         },
         Flag {
             name: Name::Both('g', "general-numeric-sort"),
             gnu: true,
-            of: &[Lines],
+            of: &[Lines, Table],
             help: "Compare as floating-point numbers, as C's strtold reads them",
             effect: Effect::Switch(|args| args.as_mut().ordering.general_numeric = true),
         },
         Flag {
             name: Name::Both('h', "human-numeric-sort"),
             gnu: true,
-            of: &[Lines],
+            of: &[Lines, Table],
             help: "Compare numbers with a suffix (2K, 1G)",
             effect: Effect::Switch(|args| args.as_mut().ordering.human_numeric = true),
         },
         Flag {
             name: Name::Both('i', "ignore-nonprinting"),
             gnu: true,
-            of: &[Lines],
+            of: &[Lines, Table],
             help: "Consider only printable characters",
             effect: Effect::Switch(|args| args.as_mut().ordering.ignore_nonprinting = true),
         },
         Flag {
             name: Name::Both('M', "month-sort"),
             gnu: true,
-            of: &[Lines],
+            of: &[Lines, Table],
             help: "Compare as months: (anything else) < JAN < ... < DEC",
             effect: Effect::Switch(|args| args.as_mut().ordering.month = true),
         },
         Flag {
             name: numeric,
             gnu: true,
-            of: &[Lines],
+            of: &[Lines, Table],
             help: "Compare as decimal numbers of any length",
             effect: Effect::Switch(|args| args.as_mut().ordering.numeric = true),
         },
         Flag {
             name: Name::Both('R', "random-sort"),
             gnu: true,
-            of: &[Lines],
+            of: &[Lines, Table],
             help: "Shuffle, but keep lines with equal keys together",
             effect: Effect::Switch(|args| args.as_mut().ordering.random = true),
         },
         Flag {
             name: Name::Both('r', "reverse"),
             gnu: true,
-            of: JobKind::REVERSED,
+            of: JobKind::UNIQUE,
             help: "Reverse the result of comparisons",
             effect: Effect::Switch(|args| args.as_mut().ordering.reverse = true),
         },
         Flag {
             name: Name::Both('V', "version-sort"),
             gnu: true,
-            of: &[Lines],
+            of: &[Lines, Table],
             help: "Compare as version numbers within text",
             effect: Effect::Switch(|args| args.as_mut().ordering.version = true),
         },
         Flag {
             name: Name::Long("sort"),
             gnu: true,
-            of: &[Lines],
+            of: &[Lines, Table],
             help: "Sort by WORD: general-numeric -g, human-numeric -h, month -M, numeric -n, random -R, version -V",
             effect: Effect::Value("WORD", Domain::NamedWords(words::<SortWord>), |args, given| {
                 let word: SortWord = given.word().map_err(unknown_word)?;
@@ -104,7 +104,7 @@ pub const fn shared<A: AsMut<SortOptions>>(dictionary: Name, numeric: Name) -> [
         Flag {
             name: Name::Long("random-source"),
             gnu: true,
-            of: &[Lines],
+            of: &[Lines, Table],
             help: "Shuffle with bytes from FILE under -R; the same bytes give the same order",
             effect: Effect::Value("FILE", Domain::File, |args, given| {
                 once(&mut args.as_mut().random_source, given.path(), "multiple random sources specified")
