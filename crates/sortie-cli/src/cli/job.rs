@@ -9,7 +9,7 @@ use sortie_files::compression::Asked;
 use sortie_files::formats::Keep;
 use sortie_files::formats::sequences::Format;
 use sortie_files::formats::tables::{Column, ColumnKey, Form};
-use sortie_files::formats::text::{Distinct, KeyOptions, KeySpec};
+use sortie_files::formats::text::{Distinct, KeyOptions, KeySpec, TextOrder};
 
 use super::{ArrayOptions, Check, OldKey, RecordKey, RecordLayout, Resources};
 
@@ -149,6 +149,8 @@ pub struct TableJob {
     pub header: usize,
     pub comment: Option<u8>,
     pub keys: Vec<ColumnKey>,
+    /// The keys of `-k` and the ordering options, if any was given instead of `--by`.
+    pub order: Option<TextOrder>,
     pub strict: bool,
     pub rules: Rules,
     pub verbose: bool,

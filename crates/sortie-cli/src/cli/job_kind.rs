@@ -34,12 +34,9 @@ impl JobKind {
     /// Those of items that may have equal keys.
     pub const KEYED: &'static [JobKind] =
         &[JobKind::Lines, JobKind::Records, JobKind::Fixed, JobKind::Layout, JobKind::Genome, JobKind::Table];
-    /// Those of them that can leave out items with equal keys.
+    /// Those of them that can be reversed, and can leave out items with equal keys.
     pub const UNIQUE: &'static [JobKind] =
         &[JobKind::Lines, JobKind::Records, JobKind::Fixed, JobKind::Layout, JobKind::Table];
-    /// Those of them that have one direction for all keys.
-    pub const REVERSED: &'static [JobKind] =
-        &[JobKind::Lines, JobKind::Records, JobKind::Fixed, JobKind::Layout];
 
     /// The things that the job sorts, in the plural.
     pub fn items(self) -> &'static str {

@@ -7,7 +7,7 @@ mod warnings;
 use std::os::unix::ffi::OsStrExt;
 
 use sortie_files::compression::Compression;
-use sortie_files::formats::text::{Disorder, LineOrder, LineSort, Locale, POOL_FROM, TextOrder};
+use sortie_files::formats::text::{Disorder, LineOrder, LineSort, POOL_FROM, TextOrder};
 use sortie_files::threads::of_use;
 use sortie_files::{Error, Input, Ledger, Task};
 

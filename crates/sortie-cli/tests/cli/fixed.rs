@@ -155,7 +155,10 @@ fn refusals_are_one_clear_line() {
         ("--record-size 10 --key -1..2", KEY),
         ("--record-size 10 --key 18446744073709551615..18446744073709551616", KEY),
         ("--key 0..10", "a key A..B is for records of one length; give --record-size too"),
-        ("--record-size 10 -n", "--numeric-sort is for lines; it cannot be used with --record-size"),
+        (
+            "--record-size 10 -n",
+            "--numeric-sort is for lines and tables; it cannot be used with --record-size",
+        ),
         ("--record-size 10 -z", "--zero-terminated is for lines; it cannot be used with --record-size"),
         (
             "--record-size 10 -m",

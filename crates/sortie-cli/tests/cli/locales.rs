@@ -199,7 +199,9 @@ fn columns_compare_as_lines_do_in_all_locales() {
             [("--by 1:locale", "-s"), ("--by 1:locale:desc", "-sr"), ("--by 1:natural", "-s")]
         {
             let [mut ours, mut theirs] = [sortie(folder.path()), gnu(folder.path())];
-            [&mut ours, &mut theirs].map(|command| in_locale(command, &format!("{source}.{encoding}")));
+            for command in [&mut ours, &mut theirs] {
+                in_locale(command, &format!("{source}.{encoding}"));
+            }
             ours.args(["--csv", "--no-header"]).args(options.split(' '));
             let (found, expected) = (run(&mut ours, &lines), run(theirs.arg(of_gnu), &lines));
             assert!(found.stdout == expected.stdout, "{source}.{encoding} {options}");

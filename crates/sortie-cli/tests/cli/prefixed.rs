@@ -80,8 +80,11 @@ fn what_prefixed_records_do_not_have_is_refused() {
     fs::write(folder.path().join("out"), "old").unwrap();
     for (options, said) in [
         ("", "in: the last item is cut short"),
-        ("-k1", "--key is for lines and records of one length; it cannot be used with --format prefixed"),
-        ("-n", "--numeric-sort is for lines; it cannot be used with --format prefixed"),
+        (
+            "-k1",
+            "--key is for lines, records of one length and tables; it cannot be used with --format prefixed",
+        ),
+        ("-n", "--numeric-sort is for lines and tables; it cannot be used with --format prefixed"),
         (
             "-m",
             "--merge is for lines, alignments, variants, features and tables; it cannot be used with --format prefixed",

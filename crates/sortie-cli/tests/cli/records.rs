@@ -314,10 +314,10 @@ fn refusals_write_nothing() {
 fn options_that_contradict_are_refused() {
     let folder = folder("in", b">b\nC\n>a\nA\n");
     for (args, said) in [
-        ("-k1", "--key is for lines and records of one length; it cannot be used with --format"),
+        ("-k1", "--key is for lines, records of one length and tables; it cannot be used with --format"),
         ("-t,", "--field-separator is for lines; it cannot be used with --format"),
-        ("-n", "--numeric-sort is for lines; it cannot be used with --format"),
-        ("--sort=version", "--sort is for lines; it cannot be used with --format"),
+        ("-n", "--numeric-sort is for lines and tables; it cannot be used with --format"),
+        ("--sort=version", "--sort is for lines and tables; it cannot be used with --format"),
         ("-z", "--zero-terminated is for lines; it cannot be used with --format"),
         (
             "-m",

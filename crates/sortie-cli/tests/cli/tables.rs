@@ -6,9 +6,13 @@ use std::process::{Command, Output};
 
 use crate::support::{Numbers, complaint, compress, decompress, folder, gnu, names, run, sortie, text};
 
+fn tried(folder: &Path, options: &str, stdin: &[u8]) -> Output {
+    run(sortie(folder).args(options.split_whitespace()), stdin)
+}
+
 #[track_caller]
 fn sort(folder: &Path, options: &str, stdin: &[u8]) -> Output {
-    let done = run(sortie(folder).args(options.split_whitespace()), stdin);
+    let done = tried(folder, options, stdin);
     assert_eq!(done.status.code(), Some(0), "{options}: {}", text(&done.stderr));
     done
 }
@@ -316,6 +320,88 @@ json.dump(list(csv.reader(io.StringIO(text, newline=''), delimiter=sys.argv[1]))
     }
 }
 
+/// Where no field has quotes, the keys of `-k` are those of GNU sort after the header.
+#[test]
+fn keys_of_lines_are_those_of_gnu_sort_in_columns() {
+    let lines: String = (0..500)
+        .map(|i| format!("{},b{} x,{}\n", i * 7 % 31, i * 13 % 50, -f64::from(i % 17) / 4.0))
+        .collect();
+    let folder = folder("in", format!("id,Name,n\n{lines}").as_bytes());
+    for keys in [
+        "-k1,1n",
+        "-k2,2V -k3gr",
+        "-k2.2,2n -k1nr",
+        "-n",
+        "-r",
+        "-f -k2",
+        "-u -k2.2,2.3",
+        "-k3,3n -r",
+        "-M",
+        "-k4",
+    ] {
+        let ours = sort(folder.path(), &format!("--csv {keys} in"), b"");
+        let theirs = run(gnu(folder.path()).args(["-s", "-t,"]).args(keys.split(' ')), lines.as_bytes());
+        assert_eq!(text(&ours.stdout), format!("id,Name,n\n{}", text(&theirs.stdout)), "{keys}");
+    }
+    let quoted = sort(folder.path(), "--csv --no-header -k2,2n", b"\"a,1\",10\n\"b\n,0\",\"9\"\nc,8,x\n");
+    assert_eq!(text(&quoted.stdout), "c,8,x\n\"b\n,0\",\"9\"\n\"a,1\",10\n");
+    assert_eq!(text(&quoted.stderr), "sortie: note: 1 record with fewer or more than 2 fields\n");
+    let comments = sort(folder.path(), "--csv -k1nr --comment #", b"a\n1\n#x\n2\n");
+    assert_eq!(text(&comments.stdout), "a\n2\n1\n#x\n");
+    let checked = tried(folder.path(), "--csv -k1,1n -c", b"a\n2\n10\n3\n");
+    assert_eq!(text(&checked.stderr), "sortie: -:4: disorder: 3\n");
+}
+
+#[test]
+fn json_that_is_not_utf8_or_not_in_one_line_is_refused() {
+    let folder = folder("in", b"");
+    for (input, said) in [
+        (&b"{\"a\":1,\"b\":\"\xff\"}\n"[..], "-:1: invalid JSON at column 13: a string is not UTF-8"),
+        (b"{\"\xe4\":1}\n", "-:1: invalid JSON at column 3: a string is not UTF-8"),
+        (b"{\"a\":1}\n\x0c\n", "-:2: invalid JSON at column 1"),
+        (b"{\n  \"a\": 1\n}\n", "each line must be a whole document"),
+    ] {
+        let refused = tried(folder.path(), "--jsonl --by .a", input);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(text(&refused.stderr).contains(said), "{}", text(&refused.stderr));
+    }
+    // A comma separates no fields here.
+    let comments = sort(folder.path(), "--jsonl --comment , -u --count --by .a", b"{\"a\":1}\n,x\n");
+    assert_eq!(text(&comments.stdout), "{\"count\":1,\"record\":{\"a\":1}}\n,x\n");
+}
+
+#[test]
+fn stats_count_the_bytes_that_are_written() {
+    let folder = folder("in", b"a,b\n1,2\n1,3\n2,2\n");
+    for (options, written) in
+        [("--by a", 12), ("--by a -u --keep=none", 4), ("--by a -u --count --columns a", 8)]
+    {
+        let report = sort(folder.path(), &format!("--csv {options} --stats=json in"), b"");
+        let found: serde_json::Value = serde_json::from_slice(&report.stderr).unwrap();
+        let phases = found["phases"].as_array().unwrap();
+        let write = phases.iter().find(|phase| phase["name"] == "write").unwrap();
+        assert_eq!(write["bytes_written"], written, "{options}");
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_plain_build_names_the_feature_for_parquet() {
+    let folder = folder("x.parquet", b"PAR1PAR1");
+    for done in [
+        tried(folder.path(), "--by a x.parquet", b""),
+        run(
+            Command::new(env!("CARGO_BIN_EXE_sortie"))
+                .args(["verify", "x.parquet"])
+                .current_dir(folder.path()),
+            b"",
+        ),
+    ] {
+        assert_eq!(done.status.code(), Some(2));
+        assert!(text(&done.stderr).contains("--features parquet"), "{}", text(&done.stderr));
+    }
+}
+
 #[test]
 fn headers_and_comments_of_all_inputs_are_kept() {
     let folder = folder("table", b"a,b\n2,1\n1,3\n");
@@ -389,16 +475,36 @@ fn other_commands_take_tables() {
     assert_eq!(fs::read(folder.path().join("in")).unwrap(), b"k,v\n");
 }
 
+const EITHER: &str = "--by names columns, and -k and the ordering options number them; give only one of the two, as in \
+                      --by price:number:desc";
+
 #[test]
 fn options_that_tables_do_not_have_are_refused() {
     let folder = folder("in", b"a,b\n1,2\n");
     for (options, said) in [
+        ("--by a -r", EITHER),
+        ("--by a -k1", EITHER),
+        ("--csv -k1 --unique=a", "--unique=NAMES needs --by; with -k, give -u alone"),
+        ("--csv -k0..1", "a key A..B is for records of one length; give --record-size too"),
+        ("--csv -nM", "options '-Mn' are incompatible"),
         (
-            "--by a -r",
-            "--reverse is for lines, FASTA or FASTQ records, records of one length and records after their lengths; it \
-                       cannot be used with a table",
+            "--jsonl -k1",
+            "in: JSON lines have no columns with positions; give their paths with --by instead of -k and its options",
         ),
-        ("--by a -k1", "--key is for lines and records of one length; it cannot be used with a table"),
+        (
+            "--csv --no-header -u --count=n",
+            "in: a column of counts has no name without a header; give --count without NAME",
+        ),
+        (
+            "--csv --columns a,b:x",
+            "invalid value 'a,b:x' for '--columns <NAMES>': only names are allowed here, without ':'; put a name with ':' in \
+             quotes, as in '\"a:b\"'; see --help",
+        ),
+        (
+            "--csv --columns 99999999999999999999",
+            "invalid value '99999999999999999999' for '--columns <NAMES>': 99999999999999999999 is too large for the number of \
+             a column; put it in quotes if it is a name; see --help",
+        ),
         ("--by a -t,", "--field-separator is for lines; it cannot be used with a table"),
         ("--by a --text", "--text is for lines; it cannot be used with a table"),
         (

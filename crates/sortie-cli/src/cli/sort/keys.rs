@@ -5,7 +5,7 @@ use sortie_files::formats::tables::ColumnKey;
 use super::{SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name};
 use crate::cli::job_kind::JobKind;
-use crate::cli::job_kind::JobKind::{Fixed, Lines};
+use crate::cli::job_kind::JobKind::{Fixed, Lines, Table};
 use crate::cli::values::separator;
 
 /// The options of all commands that sort lines.
@@ -14,7 +14,7 @@ pub const fn shared<A: AsMut<SortOptions>>() -> [Flag<A>; 2] {
         Flag {
             name: Name::Both('k', "key"),
             gnu: true,
-            of: &[Lines, Fixed],
+            of: &[Lines, Fixed, Table],
             help: "Sort by a key, see below; earlier keys take precedence",
             effect: Effect::Value("KEY", Domain::Text, |args, given| {
                 args.as_mut().keys.push(given.read(str::parse)?);

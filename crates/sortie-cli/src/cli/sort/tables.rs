@@ -6,13 +6,15 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use sortie_files::formats::Keep;
 use sortie_files::formats::genomics::GenomeOrder;
-use sortie_files::formats::tables::{Column, ColumnKey, Form, marker};
+use sortie_files::formats::tables::{BETWEEN_VALUES, Column, ColumnKey, DEFAULT_COUNT, Form, marker};
+use sortie_files::formats::text::{KeyOptions, TextOrder};
 
 use super::records::genome_order;
 use super::{RecordKey, SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
 use crate::cli::job_kind::JobKind::{Genome, Records, Table};
-use crate::cli::values::{count, separator};
+use crate::cli::key::KeyPlace;
+use crate::cli::values::{Check, count, separator};
 use crate::failure::Failure;
 
 /// The form of a table, its keys, and what becomes of records that do not fit.
@@ -36,9 +38,6 @@ pub struct TableOptions {
     pub columns: Vec<Column>,
     pub output_separator: Option<u8>,
 }
-
-/// The name of the column with counts, if none is given.
-pub const COUNT: &str = "count";
 
 /// A value of `--by`. Other options decide what it names.
 #[derive(Debug)]
@@ -86,6 +85,31 @@ impl TableOptions {
         Ok(one(&self.headers, "--header and --no-header contradict each other")?.unwrap_or(1))
     }
 
+    /// Refuses options that need another, or that a check does not use.
+    pub fn check_combinations(&self, unique: bool, check: Option<Check>) -> Result<(), Failure> {
+        let of_unique = [
+            (self.keep.is_some(), "--keep says which of equal records is kept"),
+            (self.count.is_some(), "--count counts equal records"),
+            (self.duplicates.is_some(), "--duplicates is for what is left out of equal records"),
+        ];
+        if let Some((_, what)) = of_unique.iter().find(|(is_given, _)| *is_given && !unique) {
+            return Err(Failure::new(format!("{what}; give -u or --unique=NAMES too")));
+        }
+        let of_output = [
+            (self.count.is_some(), "--count"),
+            (self.duplicates.is_some(), "--duplicates"),
+            (!self.columns.is_empty(), "--columns"),
+            (self.output_separator.is_some(), "--output-delimiter"),
+        ];
+        if let (Some(check), Some((_, name))) = (check, of_output.iter().find(|(is_given, _)| *is_given)) {
+            let letter = if check == Check::Quiet { 'C' } else { 'c' };
+            return Err(Failure::new(format!(
+                "options '-{letter} {name}' are incompatible: a check writes no output"
+            )));
+        }
+        Ok(())
+    }
+
     /// The keys of all `--by`.
     pub fn keys(&mut self) -> Result<Vec<ColumnKey>, Failure> {
         let keys = self.by.drain(..).map(|by| by.columns);
@@ -100,6 +124,36 @@ impl TableOptions {
     /// The key of FASTA or FASTQ records.
     pub fn record_key(&mut self) -> Result<RecordKey, Failure> {
         self.by.pop().map_or(Ok(RecordKey::default()), |by| by.record)
+    }
+}
+
+impl SortOptions {
+    /// The keys of a table that are not those of `--by`.
+    pub fn table_order(&mut self) -> Result<Option<TextOrder>, Failure> {
+        if self.keys.is_empty() && self.ordering == KeyOptions::default() {
+            return Ok(None);
+        }
+        if !self.table.by.is_empty() {
+            return Err(Failure::new(
+                "--by names columns, and -k and the ordering options number them; give only one of the two, as in --by price:number:desc",
+            ));
+        }
+        if self.table.unique_by.is_some() {
+            return Err(Failure::new("--unique=NAMES needs --by; with -k, give -u alone"));
+        }
+        self.check_keys()?;
+        let key = |key| match key {
+            KeyPlace::Line(spec) => Ok(spec),
+            _ => Err(Failure::new("a key A..B is for records of one length; give --record-size too")),
+        };
+        Ok(Some(TextOrder {
+            keys: std::mem::take(&mut self.keys).into_iter().map(key).collect::<Result<_, _>>()?,
+            options: self.ordering,
+            separator: Some(BETWEEN_VALUES),
+            stable: true,
+            random_source: self.random_source.take(),
+            ..TextOrder::default()
+        }))
     }
 }
 
@@ -260,7 +314,7 @@ pub const fn ties<A: AsMut<SortOptions>>() -> [Flag<A>; 2] {
             of: &[Table],
             help: "With -u, write how many records have the keys of each record of a table, in a first column NAME (`count` by default)",
             effect: Effect::Optional("NAME", Domain::Text, |args, given| {
-                let name = given.map_or(Ok(COUNT.to_owned()), |given| {
+                let name = given.map_or(Ok(DEFAULT_COUNT.to_owned()), |given| {
                     given.read(|name| Ok::<_, &str>(name.to_owned()))
                 })?;
                 args.as_mut().table.count = Some(name);

@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use sortie::{Report, Sorter};
 
@@ -263,6 +263,8 @@ struct LayoutSort<'a, L: ?Sized> {
     top: Option<usize>,
     /// See [`LayoutSort::see`].
     header: Mutex<Option<Vec<u8>>>,
+    /// Whether what is written are other bytes than those of the items. [`LayoutSort::write`] counts them.
+    is_rewritten: AtomicBool,
     /// The bytes of the longest item so far.
     longest: AtomicUsize,
     ledger: &'a Ledger,
@@ -288,6 +290,7 @@ impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
             gather,
             top,
             header: Mutex::default(),
+            is_rewritten: AtomicBool::new(false),
             longest: AtomicUsize::new(0),
             ledger,
         }
@@ -318,8 +321,16 @@ impl<'a, L: Layout + ?Sized> LayoutSort<'a, L> {
         let keep = is_grouped(self.layout, choices).then_some(choices.keep);
         let most = choices.top.filter(|_| keep.is_some());
         let mut kept = Kept::new(self.layout, keep, most, put_other.as_mut().map(|put| put as Sink<'_>));
+        let mut written = 0;
+        let mut put = |bytes: &[u8]| {
+            written += bytes.len();
+            self.is_rewritten.store(true, Relaxed);
+            put(bytes)
+        };
         sort(&mut |piece| kept.take(piece, &mut put))?;
-        kept.end(&mut put)
+        kept.end(&mut put)?;
+        self.ledger.note("write", Duration::ZERO, 0, written);
+        Ok(())
     }
 
     /// The first item out of order.
@@ -485,8 +496,13 @@ impl<L: Layout + ?Sized> Format for LayoutSort<'_, L> {
         let longest = items.iter().map(|item| item.bytes.len()).max().unwrap_or(0);
         let longest = self.longest.fetch_max(longest, Relaxed).max(longest);
         let bytes = if self.top.is_some() { self.gather.bytes(&items) } else { stretch.text.len() };
-        let write =
-            |sink: Sink<'_>| self.ledger.timed("write", bytes, bytes, || self.gather.write(&items, sink));
+        let write = |sink: Sink<'_>| {
+            let start = Instant::now();
+            self.gather.write(&items, sink)?;
+            let written = if self.is_rewritten.load(Relaxed) { 0 } else { bytes };
+            self.ledger.note("write", start.elapsed(), bytes, written);
+            Ok(())
+        };
         // Each run holds an item and its key.
         let at_once = (self.budget / 2 / longest.max(1) as u64) as usize;
         then(Sorted { bytes, at_once, write: &write })

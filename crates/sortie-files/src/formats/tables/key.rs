@@ -91,21 +91,48 @@ impl ColumnKey {
         }
     }
 
+    /// The same key as SQL writes it, if its name ends so: `NAME DESC NULLS FIRST` is `NAME:desc:nulls-first`. For names that no column has.
+    pub fn of_sql(&self) -> Option<ColumnKey> {
+        let Column::Name(text) = &self.column else { return None };
+        let mut key = self.clone();
+        let mut name = text.trim();
+        for (ending, first) in [(" NULLS FIRST", true), (" NULLS LAST", false)] {
+            if let Some(rest) = without(name, ending) {
+                (name, key.nulls_first) = (rest, first);
+                break;
+            }
+        }
+        for (ending, descending) in [(" DESC", true), (" ASC", false)] {
+            if let Some(rest) = without(name, ending) {
+                (name, key.descending) = (rest, descending);
+                break;
+            }
+        }
+        let name = name.trim_end();
+        (name != text).then(|| {
+            key.column = Column::Name(name.to_owned());
+            key
+        })
+    }
+
     /// The columns of a list such as `name,3`.
     ///
     /// # Errors
     /// As [`ColumnKey::list`].
     pub fn columns(text: &str) -> Result<Vec<Column>, String> {
-        let keys = ColumnKey::list(text)?;
-        let plain = |key: ColumnKey| {
-            let has_options = key.kind.is_some() || key.descending || key.nulls_first;
-            if has_options {
-                Err("only names are allowed here, without ':'".to_owned())
-            } else {
-                Ok(key.column)
+        let mut columns = Vec::new();
+        let mut rest = text;
+        loop {
+            let (found, after) = column(rest)?;
+            columns.push(found);
+            match after.strip_prefix(',') {
+                Some(next) => rest = next,
+                None if after.is_empty() => return Ok(columns),
+                None => {
+                    return Err("only names are allowed here, without ':'; put a name with ':' in quotes, as in '\"a:b\"'".into());
+                }
             }
-        };
-        keys.into_iter().map(plain).collect()
+        }
     }
 
     /// Applies options such as `:number:desc`.
@@ -144,6 +171,12 @@ impl ColumnKey {
     }
 }
 
+/// A text without its ending, in letters of any case.
+fn without<'t>(text: &'t str, ending: &str) -> Option<&'t str> {
+    let (rest, end) = text.split_at_checked(text.len().checked_sub(ending.len())?)?;
+    end.eq_ignore_ascii_case(ending).then_some(rest)
+}
+
 /// The column at the start of a list, and what follows it.
 fn column(text: &str) -> Result<(Column, &str), String> {
     let (name, rest, is_quoted) = if text.starts_with('"') {
@@ -163,7 +196,10 @@ fn column(text: &str) -> Result<(Column, &str), String> {
         return Ok((Column::Name(name), rest));
     }
     match name.parse() {
-        Ok(0) | Err(_) => Err(format!("there is no column {name}; columns count from 1")),
+        Ok(0) => Err("there is no column 0; columns count from 1".into()),
+        Err(_) => {
+            Err(format!("{name} is too large for the number of a column; put it in quotes if it is a name"))
+        }
         Ok(number) => Ok((Column::Number(number), rest)),
     }
 }
@@ -231,13 +267,25 @@ mod tests {
     }
 
     #[test]
+    fn keys_may_be_written_as_in_sql() {
+        let sql = |text: &str| ColumnKey::list(text).unwrap()[0].of_sql();
+        let a = || Column::Name("a b".into());
+        assert_eq!(sql("a b DESC"), Some(key(a(), None, true, false)));
+        assert_eq!(sql("a b asc Nulls First:number"), Some(key(a(), Some(ColumnType::Number), false, true)));
+        assert_eq!(sql(" a b  desc"), Some(key(a(), None, true, false)));
+        assert_eq!(sql("a b NULLS LAST"), Some(key(a(), None, false, false)));
+        assert_eq!(sql("a b"), None);
+        assert_eq!(sql("3"), None);
+    }
+
+    #[test]
     fn what_is_no_key_is_refused() {
         for (text, said) in [
             ("", "a column has no name"),
             ("a,", "a column has no name"),
             (":desc", "a column has no name"),
             ("0", "there is no column 0"),
-            ("99999999999999999999", "columns count from 1"),
+            ("99999999999999999999", "is too large for the number of a column"),
             ("a:int", "'int' is not one of text"),
             ("a:", "'' is not one of"),
             ("a:text:number", "column 'a' has two types"),
@@ -247,6 +295,8 @@ mod tests {
             let error = ColumnKey::list(text).unwrap_err();
             assert!(error.contains(said), "{text}: {error}");
         }
-        assert!(ColumnKey::columns("a:desc").is_err());
+        for text in ["a:desc", "a,b:x"] {
+            assert!(ColumnKey::columns(text).unwrap_err().contains("only names are allowed here"), "{text}");
+        }
     }
 }

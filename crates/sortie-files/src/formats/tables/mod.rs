@@ -32,13 +32,17 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::Layout;
-use super::text::Locale;
+use super::text::{LineOrder, Locale};
 use crate::compression::Way;
 use crate::memory::append;
 use crate::{Error, Input};
 pub use key::{Column, ColumnKey, ColumnType};
+pub use opened::BETWEEN_VALUES;
 use opened::{Head, Opened, UNCLOSED, Wrong, first, guess};
 use records::Dialect;
+#[cfg(feature = "parquet")]
+pub(crate) use value::{Found, encode_value};
+pub use written::DEFAULT_COUNT;
 
 /// The bytes of the first input from which the types of columns are found.
 const SAMPLE: usize = 256 << 10;
@@ -91,6 +95,9 @@ pub struct Table {
     pub comment: Option<u8>,
     /// The most significant first. If there are none, all columns are compared as text, and JSON lines by their bytes.
     pub keys: Vec<ColumnKey>,
+    /// The keys of GNU sort, in place of [`Table::keys`]: column N is field N of a line that has NULs between the values of a record. Only
+    /// delimited tables have it.
+    pub order: Option<LineOrder>,
     /// The columns that [`Choices::unique`](super::Choices::unique) compares: the first of the keys, in any order. By default all keys.
     pub unique: Vec<Column>,
     /// The columns to write, if not all.
@@ -130,7 +137,8 @@ impl Table {
             let nulls = if key.direction.nulls_first { "first" } else { "last" };
             format!("column {}: {}{why}; {order}, nulls {nulls}", key.name, key.kind_name())
         };
-        std::iter::once(form).chain(opened.keys.iter().map(key)).collect()
+        let places = self.order.iter().map(|_| "columns by number, as -k and its options say".to_owned());
+        std::iter::once(form).chain(places).chain(opened.keys.iter().map(key)).collect()
     }
 
     /// What was unexpected in the records that were read, one line each.

@@ -6,10 +6,10 @@ use super::json::{self, Path, Paths};
 use super::key::{Column, ColumnKey, ColumnType};
 use super::records::{Dialect, guess_separator, value, without_end};
 use super::value::{AFTER_ALL, Direction, Found, encode, sniff};
-use super::written::{RECORD, Written};
+use super::written::{DEFAULT_COUNT, RECORD, Written};
 use super::{Form, Table};
 use crate::formats::Layout;
-use crate::formats::text::{Collator, Locale};
+use crate::formats::text::{Collator, LineOrder, Locale};
 use crate::{Error, quote};
 
 /// The keys of a record that are found without an allocation.
@@ -18,6 +18,11 @@ const FEW: usize = 8;
 pub const UNCLOSED: &str = "a field in quotes is not closed";
 /// The characters of a text that a message quotes.
 const QUOTED: usize = 40;
+
+/// The byte between the values of a record in which keys of `-k` are found.
+pub const BETWEEN_VALUES: u8 = 0;
+/// Begins the key of a record if its own first byte may be any.
+const BEFORE_COMMENTS: u8 = 0;
 
 /// A table whose first input was opened.
 #[derive(Debug)]
@@ -30,6 +35,8 @@ pub struct Opened {
     /// The number of columns. 0 for JSON lines.
     pub columns: usize,
     pub keys: Vec<Key>,
+    /// See [`Table::order`].
+    order: Option<LineOrder>,
     /// The paths of the keys. Only for JSON lines.
     paths: Paths,
     /// How many of the keys say whether records are equal.
@@ -139,8 +146,12 @@ impl Opened {
     /// `text` is the beginning of the first input, after a byte order mark, and `is_all` says whether it is all of it.
     pub fn new(table: &Table, form: Form, head: Head, text: &[u8], is_all: bool) -> Result<Opened, String> {
         let dialect = table.dialect(form);
-        if let Form::Delimited(separator) = form {
-            dialect.refuse_separator(separator)?;
+        match form {
+            Form::Delimited(separator) => dialect.refuse_separator(separator)?,
+            Form::JsonLines if table.order.is_some() => {
+                return Err("JSON lines have no columns with positions; give their paths with --by instead of -k and its options".into());
+            }
+            Form::JsonLines => {}
         }
         let rest = &text[head.bytes..];
         let records = || Sample { dialect, rest, is_all };
@@ -157,6 +168,7 @@ impl Opened {
             header: head.names,
             columns,
             keys: Vec::new(),
+            order: table.order.clone(),
             paths: Paths::default(),
             grouping: 0,
             written: None,
@@ -167,7 +179,11 @@ impl Opened {
             keys => keys.to_vec(),
         };
         for key in &keys {
-            let mut key = opened.key(key, records())?;
+            let is_missing = |error| match key.of_sql() {
+                Some(sql) if form != Form::JsonLines => opened.key(&sql, records()).map_err(|_| error),
+                _ => Err(error),
+            };
+            let mut key = opened.key(key, records()).or_else(is_missing)?;
             key.collator = collator(key.kind, &table.locale).map_err(|error| error.to_string())?;
             opened.keys.push(key);
         }
@@ -193,6 +209,12 @@ impl Opened {
             (Form::JsonLines, None) => b',',
             (Form::Delimited(separator), other) => other.unwrap_or(separator),
         };
+        if table.count.as_ref().is_some_and(|name| name != DEFAULT_COUNT)
+            && self.form != Form::JsonLines
+            && self.header.is_empty()
+        {
+            return Err("a column of counts has no name without a header; give --count without NAME".into());
+        }
         if let Some(name) = &table.count
             && (self.header.iter().flatten().any(|other| other == name)
                 || self.form == Form::JsonLines && name == RECORD)
@@ -202,7 +224,9 @@ impl Opened {
                 quote::harmless(name)
             ));
         }
-        self.dialect.refuse_separator(separator)?;
+        if self.form != Form::JsonLines {
+            self.dialect.refuse_separator(separator)?;
+        }
         let is_digit = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_digit());
         if table.count.is_some() && (is_digit(self.dialect.comment) || is_digit(Some(separator))) {
             return Err("a count has digits, so none can separate fields or begin comments".into());
@@ -332,6 +356,7 @@ impl Opened {
         let record = without_end(record);
         match self.form {
             Form::JsonLines => self.encode_document(record, count, out, tell),
+            Form::Delimited(_) if self.order.is_some() => self.encode_values(record, out, tell),
             Form::Delimited(_) if self.keys.is_empty() => self.encode_all(record, out, tell),
             Form::Delimited(_) => self.encode_fields(record, count, out, tell),
         }
@@ -392,6 +417,28 @@ impl Opened {
         if fields != self.columns && !record.is_empty() { tell(Wrong::Fields(fields)) } else { Ok(()) }
     }
 
+    /// The keys of `-k`, in the values of all columns.
+    fn encode_values(
+        &self,
+        record: &[u8],
+        out: &mut Vec<u8>,
+        tell: impl Fn(Wrong<'_>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let (mut line, mut fields) = (Vec::with_capacity(record.len()), 0);
+        for field in self.dialect.fields(record) {
+            if fields > 0 {
+                line.push(BETWEEN_VALUES);
+            }
+            line.extend_from_slice(&value(field));
+            fields += 1;
+        }
+        if let Some(order) = &self.order {
+            out.push(BEFORE_COMMENTS);
+            order.encode(&line, 0, out);
+        }
+        if fields != self.columns && !record.is_empty() { tell(Wrong::Fields(fields)) } else { Ok(()) }
+    }
+
     fn encode_document(
         &self,
         record: &[u8],
@@ -406,7 +453,7 @@ impl Opened {
             many.resize(self.keys.len(), None);
             &mut many[..]
         };
-        if !record.trim_ascii().is_empty() {
+        if !json::is_blank(record) {
             json::find(record, &self.paths, values)?;
         }
         for (key, &mut value) in self.keys[..count].iter().zip(values) {

@@ -4,11 +4,14 @@ use std::slice;
 
 use memchr::memchr2;
 
+use super::json::is_blank;
 use super::records::{Dialect, QUOTE, after_quotes, value, without_end};
 use super::{BYTE_ORDER_MARK, Form};
 use crate::Error;
 use crate::memory::append;
 
+/// The name of a count, if no other is given.
+pub const DEFAULT_COUNT: &str = "count";
 /// The member of a counted line of JSON that is the line.
 pub const RECORD: &str = "record";
 
@@ -136,10 +139,7 @@ fn quoted(value: &[u8]) -> Vec<u8> {
 /// Appends a line of JSON as a member of an object that also has its count.
 fn object(line: &[u8], name: &str, count: &str, out: &mut Vec<u8>) -> Result<(), Error> {
     let body = without_end(line);
-    let document = match body.trim_ascii() {
-        b"" => b"null",
-        document => document,
-    };
+    let document = if is_blank(body) { b"null" } else { body.trim_ascii() };
     let name = serde_json::Value::from(name);
     append(out, format!("{{{name}:{count},\"{RECORD}\":").as_bytes())?;
     append(out, document)?;

@@ -15,13 +15,20 @@ use super::decimal::Number;
 pub use path::{Path, Paths};
 pub use scan::find;
 
+/// Whether a line has nothing but what may be between the tokens of JSON.
+pub fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
+}
+
 /// Values that are nested deeper are refused.
 const DEEPEST: usize = 128;
 
 fn invalid(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or_default();
-    format!("invalid JSON at column {}: {what}", error.column().max(1))
+    // As of a document with its parts on lines of their own.
+    let whole = if error.is_eof() { "; each line must be a whole document" } else { "" };
+    format!("invalid JSON at column {}: {what}{whole}", error.column().max(1))
 }
 
 /// The name of a field, borrowed if it has no escapes.
