@@ -153,7 +153,7 @@ fn headers_of_several_inputs_are_unified_or_refused() {
 fn a_program_is_named_after_the_last_one() {
     let added = |text: &str| {
         let text = header::of_alignments(text.as_bytes(), GenomeOrder::Name, Some("sortie sort\tx"));
-        String::from_utf8(text).unwrap().split_inclusive('\n').last().unwrap().to_owned()
+        String::from_utf8(text).unwrap().split_inclusive('\n').next_back().unwrap().to_owned()
     };
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(added(SAM), format!("@PG\tID:sortie\tPN:sortie\tPP:x\tVN:{version}\tCL:sortie sort\\tx\n"));
