@@ -210,6 +210,7 @@ fn what_these_formats_do_not_have_is_refused() {
             "--format bed -u",
             "--unique is for lines, FASTA or FASTQ records, records of one length, records after their lengths and tables; it cannot be used with alignments, variants and features",
         ),
+        ("--format bam --compress zstd", "this format is compressed in blocks (bgzf), or not at all (none)"),
         ("--format bed --by name", "only alignments (SAM and BAM) are sorted by name"),
         (
             "--format bam --by size",
@@ -224,8 +225,14 @@ fn what_these_formats_do_not_have_is_refused() {
             "--contigs natural",
             "--contigs is for alignments, variants, features; give --format sam, bam, vcf, bed or gff too",
         ),
-        ("--format bam", "in: it does not begin as BAM does; for alignments as text, give --format sam"),
-        ("--format gff", "in:1: there is no start in 'chr1\\t1\\t2'; fields are separated by tabs"),
+        (
+            "--format bam",
+            "in: it does not begin as BAM does; give --format sam for alignments as text, and convert others by samtools view -b",
+        ),
+        (
+            "--format gff",
+            "in:1: there are 3 fields instead of 8 in 'chr1\\t1\\t2'; the line may be cut short",
+        ),
     ] {
         let done = refused(at, &format!("{options} in -o out"));
         let why = text(&done.stderr);

@@ -29,14 +29,12 @@ fn length(bytes: &[u8], at: usize) -> Result<Option<usize>, String> {
 /// The end of the header at the start of `bytes`. `None` if it is not whole.
 pub fn header_end(bytes: &[u8], is_all: bool) -> Result<Option<usize>, String> {
     if !MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]) {
-        return Err("it does not begin as BAM does; for alignments as text, give --format sam".into());
+        return Err("it does not begin as BAM does; give --format sam for alignments as text, and convert others by samtools view -b".into());
     }
     let end = Header::end(bytes)?;
     match end {
-        None if is_all && !bytes.is_empty() => {
-            Err("the header of BAM is cut short; the file is not whole".into())
-        }
-        None if is_all => Ok(Some(0)),
+        None if is_all && bytes.is_empty() => Err("it is empty, without even a header".into()),
+        None if is_all => Err("the header of BAM is cut short; the file is not whole".into()),
         end => Ok(end),
     }
 }
@@ -80,14 +78,15 @@ impl<'a> Header<'a> {
         Ok(Header { text: &text[..used], references: &bytes[text_end..end], more: &bytes[end..] })
     }
 
-    /// The names of the contigs.
-    pub fn contigs(&self) -> impl Iterator<Item = &'a [u8]> {
+    /// The names of the contigs, and their lengths.
+    pub fn contigs(&self) -> impl Iterator<Item = (&'a [u8], u64)> + use<'a> {
         let mut rest = &self.references[4..];
         std::iter::from_fn(move || {
             let name = number(rest, 0)? as usize;
             let contig = &rest[4..4 + name];
+            let length = number(rest, 4 + name)?;
             rest = &rest[4 + name + 4..];
-            Some(contig.strip_suffix(&[0]).unwrap_or(contig))
+            Some((contig.strip_suffix(&[0]).unwrap_or(contig), u64::from(length.cast_unsigned())))
         })
     }
 }
@@ -103,7 +102,7 @@ pub fn write_header(
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
     let Header { text, references, more } = Header::read(bytes).map_err(Error::invalid)?;
-    let text = header::of_alignments(&[text, more].concat(), order, command);
+    let text = header::of_alignments(&[text, b"\n", more].concat(), order, command);
     let length =
         i32::try_from(text.len()).map_err(|_| Error::invalid("the text of the header is too long"))?;
     append(out, MAGIC)?;
@@ -139,6 +138,15 @@ impl<'a> Record<'a> {
         let name = name.get(..length).and_then(|name| name.strip_suffix(&[0]));
         let name =
             name.ok_or("the name of a record of BAM does not end where it says; the file is damaged")?;
+        // Four bytes for each operation of the CIGAR, and a letter and a half for each base.
+        let (operations, bases) = (usize::from(u16::from_le_bytes([bytes[16], bytes[17]])), at(20));
+        let parts = usize::try_from(bases).map(|bases| 4 * operations + bases.div_ceil(2) + bases);
+        if !parts.is_ok_and(|parts| FIXED + length + parts <= bytes.len()) {
+            return Err(format!(
+                "the read '{}' has {bases} bases and {operations} operations, which do not fit in its record; the file is damaged",
+                String::from_utf8_lossy(name)
+            ));
+        }
         if contig < -1 || contig >= contigs as i32 || position < -1 {
             return Err(format!(
                 "the read '{}' is at {position} of contig {contig}, but the header has {contigs}; the file is damaged",
@@ -161,11 +169,15 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Appends the key of a position, from -1, on the contig with a rank. Alignments without a contig keep their order.
+/// Appends the key of a position, from -1, on the contig with a rank. Alignments without a contig come last.
 pub fn coordinate(contig: Option<u32>, position: i32, flag: u16, key: &mut Vec<u8>) {
-    let Some(contig) = contig else { return push_none(key) };
-    push_rank(contig, key);
-    key.extend(((position + 1) as u32).to_be_bytes());
+    match contig {
+        Some(contig) => {
+            push_rank(contig, key);
+            key.extend(((position + 1) as u32).to_be_bytes());
+        }
+        None => push_none(key),
+    }
     key.push(u8::from(flag & REVERSE != 0));
 }
 

@@ -29,6 +29,9 @@ impl Contigs {
                 |line: &[u8]| line.split(|byte| byte.is_ascii_whitespace()).next().map(<[u8]>::to_vec);
             lines().filter_map(first).filter(|name| !name.is_empty()).collect()
         };
+        if text.first() == Some(&b'>') {
+            return Err("it holds sequences; give the index that samtools faidx makes of it".into());
+        }
         match Ranks::listed(&names) {
             _ if names.is_empty() => Err("it names no contigs".into()),
             Err(twice) => Err(format!("it names the contig '{}' twice", String::from_utf8_lossy(&twice))),
@@ -67,7 +70,7 @@ impl Ranks {
 
     /// Those of a header, in which no name comes twice.
     pub fn of_header(names: &[Vec<u8>]) -> Ranks {
-        Ranks::listed(names).expect("no name comes twice")
+        Ranks::listed(names).expect("they were checked")
     }
 
     /// Or the name that comes twice.

@@ -88,6 +88,8 @@ struct Opened {
     /// The header of the first, with the lines that others have added.
     header: Mutex<Header>,
     ranks: Ranks,
+    /// The number of columns of variants.
+    columns: usize,
 }
 
 impl Opened {
@@ -135,7 +137,8 @@ impl Genome {
             None => Ranks::of_header(&header.contigs),
             Some(contigs) => Ranks::of(contigs),
         };
-        self.opened.get_or_init(|| Opened { header: Mutex::new(header), ranks });
+        let columns = header.columns;
+        self.opened.get_or_init(|| Opened { header: Mutex::new(header), ranks, columns });
         Ok(())
     }
 }
@@ -153,7 +156,7 @@ impl Layout for Genome {
         match self.format {
             GenomeFormat::Bam => bam::Record::of(record, ranks.count())?.key(self.order, key),
             GenomeFormat::Sam => text::alignment(record, self.order, ranks, key)?,
-            GenomeFormat::Vcf => text::variant(record, ranks, key)?,
+            GenomeFormat::Vcf => text::variant(record, self.opened().columns, ranks, key)?,
             GenomeFormat::Bed => text::interval(record, ranks, key)?,
             GenomeFormat::Gff => text::feature(record, ranks, key)?,
         }
@@ -173,7 +176,8 @@ impl Layout for Genome {
             GenomeFormat::Bam => bam::header_end(bytes, is_all)?,
             format => text::header_end(format, bytes, is_all),
         };
-        if let Some(end) = end.filter(|_| !bytes.is_empty()) {
+        // An empty file has no features or alignments, but variants need a line of columns.
+        if let Some(end) = end.filter(|_| !bytes.is_empty() || self.format == GenomeFormat::Vcf) {
             self.open(&bytes[..end])?;
         }
         Ok(end)

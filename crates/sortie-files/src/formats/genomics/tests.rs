@@ -53,7 +53,7 @@ fn what_variants_must_have_is_told_with_its_line() {
     assert_eq!(wrong("chr1\t5x\t.\tA\tC"), "in0:5: the position '5x' is not a number");
     assert_eq!(
         wrong("chr1\t5\t.\tA"),
-        "in0:5: there is no alternative allele in 'chr1\\t5\\t.\\tA'; fields are separated by tabs"
+        "in0:5: there are 4 fields instead of 5 in 'chr1\\t5\\t.\\tA'; the line may be cut short"
     );
     assert!(wrong("chr1\t5\t.\tA\tC\n#CHROM").contains("in0:6: a line of a header comes after variants"));
     assert!(text(GenomeFormat::Vcf, None, &["chr1\t5\n"]).unwrap_err().contains("there is no line #CHROM"));
@@ -306,4 +306,140 @@ fn damaged_alignments_in_binary_are_refused() {
     let mut blocks = std::fs::read(&out).unwrap();
     blocks.truncate(blocks.len() - 28);
     assert!(refused(&blocks).contains("does not end with the empty block"), "{}", refused(&blocks));
+}
+
+#[test]
+fn alignments_of_other_contigs_are_refused_whatever_the_text_of_the_header() {
+    // The list in binary counts, and here it is in another order, with a text that names no contigs.
+    let mut other = [b"BAM\x01", &0i32.to_le_bytes()[..], &2i32.to_le_bytes()].concat();
+    for name in [b"a\0", b"b\0"] {
+        other.extend([&2i32.to_le_bytes()[..], name, &100i32.to_le_bytes()].concat());
+    }
+    let first = bam(&[(1, 5, 0, "r")]);
+    let why = sorted(GenomeFormat::Bam, GenomeOrder::Coordinate, None, &[&first, &other]).unwrap_err();
+    assert!(why.contains("the contigs of its header are not those of the first input"), "{why}");
+    let without = read("r", 0, "a", 1);
+    assert!(
+        text(GenomeFormat::Sam, None, &[SAM, &without]).unwrap_err().contains("the contigs of its header")
+    );
+    // What else is said of a contig may differ.
+    let more = SAM.replace("SN:a\tLN:100", "SN:a\tLN:100\tM5:0");
+    assert!(text(GenomeFormat::Sam, None, &[SAM, &more]).is_ok());
+}
+
+#[test]
+fn programs_with_one_identifier_get_numbers() {
+    let run = |command: &str| {
+        format!("{SAM}@PG\tID:y\tPN:y\tPP:x\tCL:{command}\n@PG\tID:z\tPN:z\tPP:y\tCL:{command}\n")
+    };
+    let out = text(GenomeFormat::Sam, None, &[&run("1"), &run("2"), &run("3"), &run("2")]).unwrap();
+    let programs: Vec<_> = out.lines().filter(|line| line.starts_with("@PG")).skip(3).collect();
+    let numbered = |n: u8| {
+        [
+            format!("@PG\tID:y.{n}\tPN:y\tPP:x\tCL:{}", n + 1),
+            format!("@PG\tID:z.{n}\tPN:z\tPP:y.{n}\tCL:{}", n + 1),
+        ]
+    };
+    assert_eq!(programs[..4], [numbered(1), numbered(2)].concat());
+}
+
+#[test]
+fn lines_of_later_headers_begin_lines_of_their_own() {
+    let reference = [&2i32.to_le_bytes()[..], b"a\0", &9i32.to_le_bytes()].concat();
+    let of = |text: &[u8]| {
+        [b"BAM\x01", &(text.len() as i32).to_le_bytes()[..], text, &1i32.to_le_bytes(), &reference].concat()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let paths = [file(folder.path(), "1", &of(b"@SQ\tSN:a\tLN:9")), file(folder.path(), "2", &of(b"@CO\tx"))];
+    let out = folder.path().join("out");
+    let genome = Genome::new(GenomeFormat::Bam, GenomeOrder::Coordinate, None).unwrap();
+    let inputs = paths.iter().map(|path| Input::named(path)).collect();
+    sort_layout(&genome, inputs, Some(&out), &Choices::default()).unwrap();
+    assert_eq!(names(&out).1, "@HD\tVN:1.6\tSO:coordinate\n@SQ\tSN:a\tLN:9\n@CO\tx\n");
+}
+
+#[test]
+fn lines_with_too_few_fields_are_refused() {
+    let whole = read("r", 0, "a", 1);
+    for fields in 1..11 {
+        let cut: Vec<_> = whole.trim_end().split('\t').take(fields).collect();
+        let why = text(GenomeFormat::Sam, None, &[&format!("{SAM}{}\n", cut.join("\t"))]).unwrap_err();
+        assert!(why.starts_with(&format!("in0:5: there are {fields} fields instead of 11")), "{why}");
+    }
+    let by_name = sorted(
+        GenomeFormat::Sam,
+        GenomeOrder::Name,
+        None,
+        &[format!("{SAM}{}", read("r", 0, "c", 1)).as_bytes()],
+    );
+    assert_eq!(by_name.unwrap_err(), "in0:5: the header has no contig 'c'");
+    assert!(text(GenomeFormat::Vcf, None, &[""]).unwrap_err().contains("there is no line #CHROM"));
+    assert!(
+        sorted(GenomeFormat::Bam, GenomeOrder::Coordinate, None, &[b""]).unwrap_err().contains("it is empty")
+    );
+}
+
+#[test]
+fn reads_in_binary_that_do_not_fit_in_their_record_are_refused() {
+    let whole = bam(&[(1, 5, 0, "r1")]);
+    let start = whole.len() - 39;
+    for (at, bytes) in [(16, &[9, 0][..]), (20, &[9, 0, 0, 0]), (20, &[0xFF; 4])] {
+        let mut damaged = whole.clone();
+        damaged[start + at..][..bytes.len()].copy_from_slice(bytes);
+        let why = sorted(GenomeFormat::Bam, GenomeOrder::Coordinate, None, &[&damaged]).unwrap_err();
+        assert!(why.contains("which do not fit in its record"), "{why}");
+    }
+}
+
+#[test]
+fn contigs_of_variants_are_found_wherever_their_identifier_is() {
+    let vcf = "##contig=<length=9,ID=chr2>\n##contig=<note=\"a,ID=x\", ID=chr1>\n##contig=<ID=chr2,again>\n#CHROM\tPOS\tID\tREF\tALT\n";
+    let (one, two) = ("chr1\t1\t.\tA\tC\n", "chr2\t1\t.\tA\tC\n");
+    assert_eq!(
+        text(GenomeFormat::Vcf, None, &[&format!("{vcf}{one}{two}")]).unwrap(),
+        format!("{vcf}{two}{one}")
+    );
+    // A later input may define less.
+    let less = "##contig=<length=9,ID=chr2>\n#CHROM\tPOS\tID\tREF\tALT\n";
+    assert!(text(GenomeFormat::Vcf, None, &[vcf, less]).is_ok());
+}
+
+#[test]
+fn features_of_every_level_follow_their_parents() {
+    let line = |kind: &str, more: &str| format!("c\ts\t{kind}\t5\t20\t.\t+\t.\t{more}\n");
+    let levels = [
+        line("operon", "ID=o"),
+        line("gene", "ID=g;Parent=o"),
+        line("V_gene_segment", "ID=v;Parent=g"),
+        line("miRNA_primary_transcript", "ID=p;Parent=g"),
+        line("miRNA", "ID=m;Parent=p"),
+        line("exon", "Parent=m"),
+    ];
+    let reversed: String = [5, 4, 2, 3, 1, 0].map(|level| &levels[level][..]).concat();
+    assert_eq!(text(GenomeFormat::Gff, None, &[&reversed]).unwrap(), levels.concat());
+    let gtf = [
+        line("gene", "gene_id\t\"g\"; note \"a;Parent=x\";"),
+        line("transcript", ""),
+        line("exon", "transcript_id \"t\";"),
+    ];
+    assert_eq!(
+        text(GenomeFormat::Gff, None, &[&[&gtf[2][..], &gtf[0], &gtf[2]].concat()]).unwrap(),
+        [&gtf[0][..], &gtf[2], &gtf[2]].concat()
+    );
+    assert_eq!(
+        text(GenomeFormat::Gff, None, &[&[&gtf[2][..], &gtf[1]].concat()]).unwrap(),
+        [&gtf[1][..], &gtf[2]].concat()
+    );
+}
+
+#[test]
+fn one_line_of_a_header_says_the_order() {
+    let out = text(GenomeFormat::Sam, None, &["@CO\tx\n@HD\tSO:unsorted\tVN:1.4\tXX:y\n@HD\n"]).unwrap();
+    assert_eq!(out, "@HD\tVN:1.4\tSO:coordinate\tXX:y\n@CO\tx\n");
+}
+
+#[test]
+fn fields_of_bed_may_have_spaces_if_it_has_tabs() {
+    let sorted = text(GenomeFormat::Bed, None, &["un known\t9\t10\nun known\t8\t10\n"]).unwrap();
+    assert_eq!(sorted, "un known\t8\t10\nun known\t9\t10\n");
 }

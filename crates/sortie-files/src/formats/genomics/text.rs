@@ -1,5 +1,7 @@
 //! Records of text: fields between tabs.
 
+use std::slice::Split;
+
 use super::contigs::{Ranks, push_comment};
 use super::{GenomeFormat, GenomeOrder, bam};
 use crate::quote;
@@ -46,21 +48,32 @@ fn is_comment(line: &[u8]) -> bool {
 const SEQUENCES: &[u8] = b"##FASTA";
 
 /// The fields of a line.
-struct Fields<'a, I> {
-    fields: I,
+struct Fields<'a> {
     line: &'a [u8],
+    fields: Split<'a, u8, fn(&u8) -> bool>,
 }
 
-fn tabbed(line: &[u8]) -> Fields<'_, impl Iterator<Item = &[u8]>> {
+fn tabbed(line: &[u8]) -> Fields<'_> {
     let line = line.trim_ascii_end();
-    Fields { fields: line.split(|&byte| byte == b'\t'), line }
+    let is_tab: fn(&u8) -> bool = |&byte| byte == b'\t';
+    Fields { line, fields: line.split(is_tab) }
 }
 
-impl<'a, I: Iterator<Item = &'a [u8]>> Fields<'a, I> {
+impl<'a> Fields<'a> {
+    /// Refuses a line with fewer fields.
+    fn require(&self, count: usize) -> Result<(), String> {
+        match self.fields.clone().count() {
+            found if found >= count => Ok(()),
+            found => Err(format!(
+                "there are {found} fields instead of {count} in '{}'; the line may be cut short",
+                shown(self.line)
+            )),
+        }
+    }
+
     fn next(&mut self, name: &str) -> Result<&'a [u8], String> {
-        self.fields.next().filter(|field| !field.is_empty()).ok_or_else(|| {
-            format!("there is no {name} in '{}'; fields are separated by tabs", shown(self.line))
-        })
+        let field = self.fields.next().filter(|field| !field.is_empty());
+        field.ok_or_else(|| format!("there is no {name} in '{}'", shown(self.line)))
     }
 
     fn number(&mut self, name: &str) -> Result<u64, String> {
@@ -87,25 +100,26 @@ pub fn alignment(line: &[u8], order: GenomeOrder, ranks: &Ranks, key: &mut Vec<u
         );
     }
     let mut fields = tabbed(line);
+    fields.require(11)?;
     let name = fields.next("name")?;
     let flag = fields.number("flag")?;
     let flag = u16::try_from(flag).map_err(|_| format!("the flag {flag} is not below 65536"))?;
     let contig = fields.next("contig")?;
     let position = fields.number("position")?;
-    if order != GenomeOrder::Coordinate {
-        bam::by_name(name, flag, order, key);
-        return Ok(());
-    }
-    // As BAM has it: from 0.
+    // As BAM has it: from 0. An alignment without a position has no contig there.
     let position =
         i32::try_from(position).map_err(|_| format!("the position {position} is not below 2^31"))? - 1;
     let rank = if contig == b"*" { None } else { Some(ranks.rank(contig)?) };
-    bam::coordinate(rank, position, flag, key);
+    if order == GenomeOrder::Coordinate {
+        bam::coordinate(rank.filter(|_| position >= 0), position, flag, key);
+    } else {
+        bam::by_name(name, flag, order, key);
+    }
     Ok(())
 }
 
-/// Appends the key of a line of VCF.
-pub fn variant(line: &[u8], ranks: &Ranks, key: &mut Vec<u8>) -> Result<(), String> {
+/// Appends the key of a line of VCF with this number of columns.
+pub fn variant(line: &[u8], columns: usize, ranks: &Ranks, key: &mut Vec<u8>) -> Result<(), String> {
     if is_of_header(GenomeFormat::Vcf, line) {
         return Err(
             "a line of a header comes after variants; sort the files that were put together as several"
@@ -113,6 +127,7 @@ pub fn variant(line: &[u8], ranks: &Ranks, key: &mut Vec<u8>) -> Result<(), Stri
         );
     }
     let mut fields = tabbed(line);
+    fields.require(columns)?;
     let contig = fields.next("contig")?;
     let position = fields.number("position")?;
     fields.next("identifier")?;
@@ -131,14 +146,19 @@ pub fn variant(line: &[u8], ranks: &Ranks, key: &mut Vec<u8>) -> Result<(), Stri
     Ok(())
 }
 
-/// Appends the key of a line of BED. Its fields may also be separated by spaces.
+/// Appends the key of a line of BED. If it has no tabs, its fields are separated by spaces.
 pub fn interval(line: &[u8], ranks: &Ranks, key: &mut Vec<u8>) -> Result<(), String> {
     if is_of_header(GenomeFormat::Bed, line) {
         push_comment(key);
         return Ok(());
     }
-    let words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
-    let mut fields = Fields { fields: words, line };
+    let text: Vec<u8>;
+    let mut fields = tabbed(line);
+    if !fields.line.contains(&b'\t') {
+        let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        text = words.collect::<Vec<_>>().join(&b'\t');
+        fields = tabbed(&text);
+    }
     let contig = fields.next("contig")?;
     let (start, end) = (fields.number("start")?, fields.number("end")?);
     ranks.key(contig, key);
@@ -149,30 +169,58 @@ pub fn interval(line: &[u8], ranks: &Ranks, key: &mut Vec<u8>) -> Result<(), Str
 
 /// Appends the key of a line of GFF or GTF. Of features with one start, longer ones come first, and of those with one end too parents do.
 pub fn feature(line: &[u8], ranks: &Ranks, key: &mut Vec<u8>) -> Result<(), String> {
-    if line.starts_with(SEQUENCES) {
-        return Err("sequences follow the features, and cannot be sorted with them; put what begins at ##FASTA in a file of its own".into());
+    if line.starts_with(SEQUENCES) || line.starts_with(b">") {
+        return Err(
+            "sequences follow the features, and cannot be sorted with them; put them in a file of their own"
+                .into(),
+        );
     }
     if is_comment(line) {
         push_comment(key);
         return Ok(());
     }
     let mut fields = tabbed(line);
+    fields.require(8)?;
     let contig = fields.next("contig")?;
     fields.next("source")?;
     let kind = fields.next("type")?;
     let (start, end) = (fields.number("start")?, fields.number("end")?);
+    let attributes = fields.line.splitn(9, |&byte| byte == b'\t').nth(8).unwrap_or_default();
     ranks.key(contig, key);
     key.extend(start.to_be_bytes());
     key.extend((!end).to_be_bytes());
-    key.push(depth(kind, fields.fields.last().unwrap_or_default()));
+    key.push(depth(kind, attributes));
     Ok(())
 }
 
-/// How far below genes a feature is: one without a parent, a transcript, or a part of a transcript.
+/// How far below the top a feature is: one without a parent, a gene, a transcript, what is cut out of a transcript, or any other part.
 fn depth(kind: &[u8], attributes: &[u8]) -> u8 {
-    let has = |name: &[u8]| memchr::memmem::find(attributes, name).is_some();
-    let is_transcript = kind.ends_with(b"RNA") || kind.ends_with(b"transcript");
-    // Those of GTF name their gene and their transcript in place of a parent.
-    let is_top = !has(b"Parent=") && (kind.ends_with(b"gene") || !has(b"gene_id "));
-    if is_top { 0 } else { 2 - u8::from(is_transcript) }
+    let mut is_quoted = false;
+    let between = |byte: &u8| {
+        is_quoted ^= *byte == b'"';
+        !is_quoted && *byte == b';'
+    };
+    let names = attributes.split(between).map(|attribute| {
+        let attribute = attribute.trim_ascii();
+        let end = attribute.iter().position(|&byte| byte == b'=' || byte.is_ascii_whitespace());
+        &attribute[..end.unwrap_or(attribute.len())]
+    });
+    // In GTF, features name their gene and their transcript in place of a parent.
+    let has_parent =
+        names.into_iter().any(|name| [&b"Parent"[..], b"gene_id", b"transcript_id"].contains(&name));
+    let ends = |all: &[&[u8]]| all.iter().any(|end| kind.ends_with(end));
+    if !has_parent && !ends(&PARTS) {
+        0
+    } else if ends(&[b"gene"]) {
+        1
+    } else if kind == b"miRNA" {
+        3
+    } else if ends(&[b"transcript", b"RNA", b"gene_segment", b"element"]) {
+        2
+    } else {
+        4
+    }
 }
+
+/// Parts of transcripts, which are no features of their own even if they name no parent.
+const PARTS: [&[u8]; 3] = [b"exon", b"CDS", b"codon"];

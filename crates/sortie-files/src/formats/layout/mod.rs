@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use sortie::{Report, Sorter};
 
 use super::Choices;
-use crate::compression::Asked;
+use crate::compression::{Asked, Way};
 use crate::memory::{self, append, room, window};
 use crate::merge::{Order, merge_cursors};
 use crate::run::Part;
@@ -185,6 +185,11 @@ fn run<L: Layout + ?Sized>(
     let is_text = layout.ending().is_some();
     let size = inputs.iter().map(if is_text { Input::size } else { Input::raw_size }).sum::<Option<u64>>();
     let bgzf = layout.bgzf();
+    if let (Bgzf::Always, Some(Asked::Compressed(how))) = (bgzf, choices.compression)
+        && !matches!(how.way, Way::Gzip | Way::Bgzf)
+    {
+        return Err(Error::invalid("this format is compressed in blocks (bgzf), or not at all (none)"));
+    }
     let compression = choices.compression.or((bgzf == Bgzf::Always).then(Asked::blocks));
     let choices = &Choices { compression, ..choices.clone() };
     choices.publish(output, size, bgzf != Bgzf::No, |task, sink| {
