@@ -172,6 +172,9 @@ fn read_as(asked: Option<ColumnType>, held: &DataType) -> Result<Option<ColumnTy
         Some(ColumnType::Text) if is_text => Ok(None),
         Some(ColumnType::Number) if values.is_numeric() => Ok(None),
         Some(ColumnType::Date) if values.is_temporal() => Ok(None),
+        Some(ColumnType::Natural | ColumnType::Locale | ColumnType::Unicode) => {
+            Err(format!("{held} of a Parquet or Arrow file"))
+        }
         Some(kind) if is_text => Ok(Some(kind)),
         Some(_) => Err(held.to_string()),
     }
