@@ -7,7 +7,7 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 use rayon::prelude::*;
 
 use super::Way;
-use super::members::Tap;
+use super::tap::Tap;
 
 /// The most bytes of a block, and of its text.
 const LARGEST: usize = 64 << 10;

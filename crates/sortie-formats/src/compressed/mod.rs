@@ -5,6 +5,7 @@
 
 mod blocks;
 mod members;
+mod tap;
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Alignments in binary. (SAM/BAM format specification, section 4.2.)
 
 use super::contigs::{push_none, push_rank};
-use super::{GenomeOrder, header, name};
+use super::{GenomeOrder, name};
 use crate::Error;
 use crate::memory::append;
 
@@ -91,18 +91,17 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Appends a header with the order of its alignments and the lines that follow it.
+/// Appends a header with the text that `rewrite` makes of its own and of the lines that follow it.
 ///
 /// # Errors
 /// If there is no memory for it, or its text becomes too long.
 pub fn write_header(
     bytes: &[u8],
-    order: GenomeOrder,
-    command: Option<&str>,
+    rewrite: impl FnOnce(&[u8]) -> Vec<u8>,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
     let Header { text, references, more } = Header::read(bytes).map_err(Error::invalid)?;
-    let text = header::of_alignments(&[text, b"\n", more].concat(), order, command);
+    let text = rewrite(&[text, b"\n", more].concat());
     let length =
         i32::try_from(text.len()).map_err(|_| Error::invalid("the text of the header is too long"))?;
     append(out, MAGIC)?;

@@ -184,12 +184,11 @@ impl Layout for Genome {
     }
 
     fn write_header(&self, header: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let of_alignments = |text: &[u8]| header::of_alignments(text, self.order, self.program.as_deref());
         match self.format {
             _ if header.is_empty() && self.opened.get().is_none() => Ok(()),
-            GenomeFormat::Bam => bam::write_header(header, self.order, self.program.as_deref(), out),
-            GenomeFormat::Sam => {
-                append(out, &header::of_alignments(header, self.order, self.program.as_deref()))
-            }
+            GenomeFormat::Bam => bam::write_header(header, of_alignments, out),
+            GenomeFormat::Sam => append(out, &of_alignments(header)),
             _ => append(out, header),
         }
     }
