@@ -533,7 +533,10 @@ fn an_npy_file_is_an_array_whatever_its_name() {
     for (args, line) in [
         ("sort --type u64", "'standard input': a .npy file states its own type; remove --type"),
         ("sort --type u64 x.dat", "x.dat: a .npy file states its own type; remove --type"),
-        ("sort -k1,1 x.dat", "--key is for lines and records of one length; it cannot be used with an array"),
+        (
+            "sort -k1,1 x.dat",
+            "--key is for lines, records of one length and tables; it cannot be used with an array",
+        ),
     ] {
         let output = with_stdin(args, file());
         assert_eq!((output.status.code(), said(&output)), (Some(2), format!("sortie: {line}\n")), "{args}");
