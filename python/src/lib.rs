@@ -11,7 +11,6 @@ mod arrow;
 mod bfloat16;
 mod buffer;
 mod call;
-mod collate;
 mod columns;
 mod concatenate;
 mod dlpack;
