@@ -140,10 +140,7 @@ fn headers_of_several_inputs_are_unified_or_refused() {
     let out = text(GenomeFormat::Sam, None, &[&one, &two, &two]).unwrap();
     assert!(out.contains("@RG\tID:1\tSM:s\n@RG\tID:2\tSM:s\nr\t"), "{out}");
     let other = text(GenomeFormat::Sam, None, &[&one, &grouped("@RG\tID:1\tSM:other")]).unwrap_err();
-    assert!(
-        other.starts_with("in1: the header of the first input has another line with the identifier"),
-        "{other}"
-    );
+    assert!(other.starts_with("in1: the header of the first input has another group of reads"), "{other}");
     let swapped = "@SQ\tSN:a\tLN:100\n@SQ\tSN:b\tLN:100\n";
     let why = text(GenomeFormat::Sam, None, &[SAM, swapped]).unwrap_err();
     assert!(why.contains("the contigs of its header are not those of the first input"), "{why}");
