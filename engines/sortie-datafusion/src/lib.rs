@@ -30,6 +30,7 @@
 #![warn(missing_docs)]
 
 mod buffer;
+mod compact;
 mod exec;
 mod merge;
 mod part;
