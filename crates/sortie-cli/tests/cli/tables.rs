@@ -522,8 +522,8 @@ fn options_that_tables_do_not_have_are_refused() {
         ),
         (
             "--by a:x",
-            "invalid value 'a:x' for '--by <KEY>': 'x' is not one of text, number, date, version, asc, desc, nulls-first and \
-                      nulls-last; put a name with ':' in quotes, as in '\"a:b\":number'; see --help",
+            "invalid value 'a:x' for '--by <KEY>': 'x' is not one of text, number, date, version, natural, locale, unicode, asc, desc, \
+             nulls-first and nulls-last; put a name with ':' in quotes, as in '\"a:b\":number'; see --help",
         ),
         (
             "--csv --comment ,",
