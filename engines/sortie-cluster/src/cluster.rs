@@ -82,8 +82,8 @@ pub fn state(config: SessionConfig, limits: RuntimeEnvBuilder) -> Result<Session
         .build())
 }
 
-/// Runs an executor until the process ends, or is told to end.
-pub async fn run_executor(options: ExecutorOptions) -> Result<()> {
+/// Runs an executor until the process is told to end. It keeps rows in the folder.
+pub async fn run_executor(options: ExecutorOptions, rows: &Path) -> Result<()> {
     if options.bind.is_unspecified() && options.host.is_none() {
         return exec_err!(
             "--bind {} needs --host, the name by which other executors reach this one",
@@ -91,12 +91,10 @@ pub async fn run_executor(options: ExecutorOptions) -> Result<()> {
         );
     }
     wait_for(&host_and_port(&options.scheduler)?).await?;
-    // A folder of its own, which is deleted at the end. Ballista would leave the rows of the last jobs.
-    let work = work_folder(&options.resources)?;
-    serve_executor(options, &work.rows()).await
+    serve_executor(options, rows).await
 }
 
-/// The folder for the rows of an executor.
+/// The folder for the rows of an executor, which is deleted at the end: Ballista would leave the rows of the last jobs.
 pub fn work_folder(resources: &Resources) -> Result<WorkFolder> {
     WorkFolder::new(resources.work_dir.as_deref().unwrap_or(&std::env::temp_dir()))
 }

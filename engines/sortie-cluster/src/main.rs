@@ -55,7 +55,10 @@ async fn run(command: Command, work: &mut Option<Arc<WorkFolder>>) -> Result<()>
     interrupts::end_on_hangup()?;
     match command {
         Command::Scheduler(options) => cluster::run_scheduler(options).await,
-        Command::Executor(options) => cluster::run_executor(options).await,
+        Command::Executor(options) => {
+            let folder = work.insert(Arc::new(cluster::work_folder(&options.resources)?));
+            cluster::run_executor(options, &folder.rows()).await
+        }
         Command::Sort(options) => {
             let interrupts = Interrupts::new()?;
             let mut cluster = Embedded::unless(&options.cluster).await?;
