@@ -325,6 +325,8 @@ def sort_by(
     *,
     descending: bool | Sequence[bool] = False,
     nulls: _Nans | Sequence[_Nans] = "last",
+    collate: str | None | Sequence[str | None] = None,
+    case: bool = True,
     stable: bool | None = None,
     nans: _Nans = "last",
     order: _Order = "numpy",

@@ -11,6 +11,7 @@ mod arrow;
 mod bfloat16;
 mod buffer;
 mod call;
+mod collate;
 mod columns;
 mod concatenate;
 mod dlpack;

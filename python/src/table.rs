@@ -13,11 +13,13 @@ use pyo3_arrow::input::AnyRecordBatch;
 use pyo3_arrow::{PyRecordBatch, PyTable};
 use rayon::prelude::*;
 use sortie_arrow::chunks;
+use sortie_files::formats::text::Collator;
 
 use crate::array::{self, Array};
 use crate::arrow;
 use crate::buffer;
 use crate::call::{caught, caught_attached, run};
+use crate::collate;
 use crate::columns::{self, Columns};
 use crate::concatenate::concatenated;
 use crate::errors::Failure;
@@ -41,6 +43,13 @@ use crate::tensor;
 /// nulls
 ///     ``"last"`` or ``"first"``, in both directions: one value for all columns, or a list with one for each. NaNs go where
 ///     ``nans`` says.
+/// collate
+///     The order of text: ``"natural"`` counts numbers in text as numbers, ``"unicode"`` or ``"unicode:de"`` is that of Unicode, and
+///     the name of a locale such as ``"de_DE.UTF-8"`` that of GNU sort there; ``"natural:de_DE.UTF-8"`` is both. By default text
+///     compares by its code points. One value for all columns, or a list with one for each. Other columns than text are not
+///     affected.
+/// case
+///     Whether text that differs only in case differs. ``case=False`` compares it in small letters.
 ///
 /// The sort is stable, unless you give ``stable=False``. Takes the other arguments of :func:`sort`, and raises as it does, and
 /// ``KeyError`` for a column that does not exist.
@@ -49,12 +58,14 @@ use crate::tensor;
 /// >>> table = {"city": np.array(["Bonn", "Bern", "Bern"]), "age": np.array([3, 4, 5])}
 /// >>> sortie.sort_by(table, ["city", "age"], descending=[False, True])
 /// {'city': array(['Bern', 'Bern', 'Bonn'], dtype='<U4'), 'age': array([5, 4, 3])}
+/// >>> sortie.sort_by({"file": np.array(["b10", "A2", "b9"])}, "file", collate="natural", case=False)
+/// {'file': array(['A2', 'b9', 'b10'], dtype='<U3')}
 #[pyfunction]
 #[pyo3(
-    signature = (table, by, *, descending=Each::All(false), nulls=Each::All("last".to_owned()), stable=None, nans="last",
-        order="numpy", threads=None, memory_limit=None, engine="auto"),
-    text_signature = "(table, by, *, descending=False, nulls='last', stable=None, nans='last', order='numpy', threads=None, \
-        memory_limit=None, engine='auto')"
+    signature = (table, by, *, descending=Each::All(false), nulls=Each::All("last".to_owned()), collate=Each::All(None),
+        case=true, stable=None, nans="last", order="numpy", threads=None, memory_limit=None, engine="auto"),
+    text_signature = "(table, by, *, descending=False, nulls='last', collate=None, case=True, stable=None, nans='last', \
+        order='numpy', threads=None, memory_limit=None, engine='auto')"
 )]
 #[allow(clippy::too_many_arguments)]
 pub fn sort_by<'py>(
@@ -62,6 +73,8 @@ pub fn sort_by<'py>(
     by: &Bound<'py, PyAny>,
     descending: Each<bool>,
     nulls: Each<String>,
+    collate: Each<Option<String>>,
+    case: bool,
     stable: Option<bool>,
     nans: &str,
     order: &str,
@@ -71,7 +84,11 @@ pub fn sort_by<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = Given { descending: false, stable, nans, threads, memory_limit, engine }.ordered(order)?;
     let table = Table::of(table)?;
-    let by = table.by(by, descending, nulls, &options)?;
+    let mut by = table.by(by, descending, nulls, &options)?;
+    let names = collate.of("collate", by.len())?;
+    for (by, name) in by.iter_mut().zip(names) {
+        by.collator = collate::collator(name.as_deref(), case)?;
+    }
     table.sorted(&by, &options)
 }
 
@@ -106,6 +123,19 @@ struct By {
     /// Its position in the table.
     column: usize,
     options: Options,
+    /// The order of text, if not by its code points.
+    collator: Option<Collator>,
+}
+
+impl By {
+    /// The keys of the column as columns to sort by.
+    fn columns<'py>(&self, py: Python<'py>, keys: Keys<'py>) -> PyResult<Columns> {
+        let keys = match &self.collator {
+            Some(collator) => collate::encoded(py, keys, collator, &self.options)?,
+            None => keys,
+        };
+        keys.columns(py, &self.options)
+    }
 }
 
 /// A table, and the names of its columns.
@@ -236,7 +266,7 @@ impl<'py> Table<'py> {
             return Err(PyValueError::new_err("by names no column; name at least one"));
         }
         let choices = options.of_columns(descending, nulls, by.len())?;
-        Ok(by.into_iter().zip(choices).map(|(column, options)| By { column, options }).collect())
+        Ok(by.into_iter().zip(choices).map(|(column, options)| By { column, options, collator: None }).collect())
     }
 
     /// The positions of the columns that are named. A tuple is one name, if there is such a column.
@@ -289,8 +319,10 @@ impl<'py> Table<'py> {
         match &self.kind {
             Kind::Dictionary(columns) => {
                 let sorted = of_columns(columns, &self.order(columns.py(), by, options)?)?;
-                let first = &self.names[by[0].column];
-                sorted.set_item(first, flagged(&sorted.get_item(first)?, by[0].options.descending)?)?;
+                if by[0].collator.is_none() {
+                    let first = &self.names[by[0].column];
+                    sorted.set_item(first, flagged(&sorted.get_item(first)?, by[0].options.descending)?)?;
+                }
                 Ok(sorted)
             }
             Kind::Structured(array) => {
@@ -302,7 +334,7 @@ impl<'py> Table<'py> {
                 let py = frame.py();
                 let order = self.order(py, by, options)?;
                 let sorted = picked(frame, &Indices::of_library(frame)?.written(py, &order)?)?;
-                if library(frame)? == "polars" {
+                if library(frame)? == "polars" && by[0].collator.is_none() {
                     let first = sorted.call_method1(intern!(py, "to_series"), (by[0].column,))?;
                     let first = flagged(&first, by[0].options.descending)?;
                     sorted.call_method1(intern!(py, "replace_column"), (by[0].column, first))?;
@@ -348,7 +380,7 @@ impl<'py> Table<'py> {
                     keys.len()
                 )));
             }
-            columns.append(keys.columns(py, &by.options)?);
+            columns.append(by.columns(py, keys)?);
         }
         let rows = rows.unwrap_or(0);
         run(py, options, rows, columns.bytes(), || columns::indices(&columns, rows, options, 0))
@@ -468,7 +500,7 @@ fn of_arrow_data<'py>(
     let (py, Batches { schema, one, .. }) = (table.py(), batches);
     let mut columns = Columns::default();
     for by in by {
-        columns.append(batches.keys(py, by.column)?.columns(py, &by.options)?);
+        columns.append(by.columns(py, batches.keys(py, by.column)?)?);
     }
     let rows = batches.batches.iter().map(RecordBatch::num_rows).sum();
     let sorted = run(py, options, rows, columns.bytes(), || {
