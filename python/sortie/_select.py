@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _sortie
+from . import _on_gpu, _sortie
 
 _Axis = int | Sequence[int] | None
 
@@ -28,7 +28,9 @@ def quantile(
     read once for up to 8 quantiles.
 
     a
-        An array of numbers, dates or durations in host memory, or what ``np.asanyarray`` makes one of.
+        An array of numbers, dates or durations in host memory, or what ``np.asanyarray`` makes one of. Or an array of numbers of torch,
+        CuPy or Numba on a GPU: the result is an array of the same library there, and the call does not wait for it. Its elements are selected
+        for ``axis=None``; along one of several axes, a copy is sorted.
     q
         A number from 0 to 1, or an array of them, whose axes come first in the result.
     axis
@@ -52,11 +54,13 @@ def quantile(
     >>> sortie.quantile([[7, 1, 3], [4, 6, 5]], 0.5, axis=1, method="lower")
     array([3, 5])
     """
-    array, axes = _lanes(a, axis)
     is_weak = type(q) in (int, float)
     q = np.asanyarray(q)
     if not np.all((q >= 0) & (q <= 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
+    if _sortie._is_on_gpu(a):
+        return _on_gpu.quantile(a, q, is_weak, axis, method, keepdims)
+    array, axes = _lanes(a, axis)
     n = array.shape[-1]
     if n == 0:
         raise ValueError("there are no elements, so there are no quantiles")
@@ -88,6 +92,8 @@ def median(
     >>> float(sortie.median(np.array([7, 1, 3, 9])))
     5.0
     """
+    if _sortie._is_on_gpu(a):
+        return _on_gpu.median(a, axis, keepdims)
     array, axes = _lanes(a, axis)
     n = array.shape[-1]
     if n == 0:

@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 __all__ = [
     "Phase",
     "Report",
+    "_is_on_gpu",
     "_nth",
+    "_nth_on_gpu",
     "_partition",
     "_quantile_positions",
     "_search",
@@ -194,9 +196,11 @@ def arg_top_k(
     threads: int | None = None,
     memory_limit: int | None = None,
 ) -> Any: ...
+def _is_on_gpu(a: Any) -> bool: ...
 def _nth(
     a: Any, indices: Sequence[int], axis: int, threads: int | None, memory_limit: int | None
 ) -> NDArray[Any]: ...
+def _nth_on_gpu(a: Any, indices: Sequence[int]) -> Any: ...
 def _partition(
     a: Any, indices: Sequence[int], axis: int, threads: int | None, memory_limit: int | None
 ) -> None: ...

@@ -32,6 +32,19 @@ pub fn _nth<'py>(
     Ok(result)
 }
 
+/// Whether an array is on a GPU.
+#[pyfunction]
+pub fn _is_on_gpu(a: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(GpuArray::of(a)?.is_some())
+}
+
+/// Returns the elements of an array on a GPU at these indices of the ascending order of all.
+#[pyfunction]
+pub fn _nth_on_gpu<'py>(a: &Bound<'py, PyAny>, indices: Vec<usize>) -> PyResult<Bound<'py, PyAny>> {
+    let array = GpuArray::of(a)?.ok_or_else(|| PyTypeError::new_err("the array is not on a GPU"))?;
+    gpu::nth(&array, &indices, &options(None, None)?)
+}
+
 /// Puts the elements at these indices of the ascending order along an axis in their places, lesser ones before them.
 #[pyfunction]
 pub fn _partition(

@@ -382,6 +382,75 @@ def test_cupy_pairs(cupy):
     assert np.array_equal(cupy.asnumpy(found[2]), indices)
 
 
+NUMBERS = ["uint8", "int16", "uint32", "int32", "uint64", "int64", "float16", "float32", "float64"]
+METHODS = [
+    "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "linear",
+    "median_unbiased", "normal_unbiased", "lower", "higher", "midpoint", "nearest",
+]  # fmt: skip
+
+
+def numbers_of(name, n):
+    """Numbers of a type, from all of its range or from a few, with infinite ones."""
+    dtype = np.dtype(name)
+    if dtype.kind == "f":
+        a = rng.choice([rng.normal(size=n), rng.integers(-3, 3, n)]).astype(dtype)
+        a[n // 2 : n // 2 + n // 50] = np.inf
+        return a
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
+
+
+def same(found, expected):
+    """Whether an array of another library has the type, the shape and the elements of one of NumPy."""
+    found = found.cpu().numpy() if hasattr(found, "cpu") else found.get()
+    return found.dtype == expected.dtype and np.array_equal(found, expected, equal_nan=expected.dtype.kind == "f")
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("n", [1, 2, 1001, 5_000_000])
+def test_quantiles_on_a_gpu_are_those_of_the_cpu(torch, cupy, name, n):
+    host = numbers_of(name, n)
+    with_nan = host.copy()
+    if host.dtype.kind == "f":
+        with_nan[n // 3] = np.nan
+    for a in [host, with_nan]:
+        for there in [torch.from_numpy(a).cuda(), cupy.asarray(a)]:
+            assert same(sortie.median(there), np.asarray(sortie.median(a)))
+            for method in METHODS if n < 10_000 else ["linear", "lower"]:
+                for q in [0.3, 1, [0.5, 0.25, 0.999], np.float32([[0.1, 1]]), []]:
+                    expected = np.asarray(sortie.quantile(a, q, method=method))
+                    assert same(sortie.quantile(there, q, method=method), expected), (method, q)
+
+
+def test_quantiles_on_a_gpu_along_an_axis(torch, cupy):
+    host = rng.normal(size=(4, 50, 6))
+    host[1, 2, 3] = np.nan
+    for there in [torch.from_numpy(host).cuda(), cupy.asarray(host)]:
+        for axis in [0, 1, -1, None, (0, 1, 2)]:
+            for keepdims in [False, True]:
+                options = {"axis": axis, "keepdims": keepdims}
+                assert same(sortie.median(there, **options), np.asarray(sortie.median(host, **options)))
+                for q in [0.25, [0.1, 0.9]]:
+                    assert same(sortie.quantile(there, q, **options), np.asarray(sortie.quantile(host, q, **options)))
+        assert same(sortie.median(there[:, ::2, 0]), np.asarray(np.median(host[:, ::2, 0])))
+        with pytest.raises(ValueError, match="one axis or all"):
+            sortie.median(there, (0, 1))
+        with pytest.raises(ValueError, match="no elements"):
+            sortie.quantile(there[:0], 0.5)
+
+
+def test_a_median_can_be_captured(torch):
+    a = torch.rand(5_000_000, device="cuda")
+    sortie.median(a)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found = sortie.median(a)
+    for _ in range(3):
+        a.copy_(torch.rand(a.shape, device="cuda"))
+        graph.replay()
+        assert float(found) == np.median(a.cpu().numpy())
+
+
 def test_numba():
     cuda = pytest.importorskip("numba.cuda", reason="Numba is not installed")
     if not cuda.is_available():
@@ -395,6 +464,9 @@ def test_numba():
     flat, sought = np.sort(host, axis=None), host[0]
     found = sortie.searchsorted(cuda.to_device(flat), cuda.to_device(sought))
     assert np.array_equal(found.copy_to_host(), np.searchsorted(flat, sought))
+    assert float(sortie.median(a).copy_to_host()) == np.median(host)
+    found = sortie.quantile(a, [0.1, 0.5], method="hazen").copy_to_host()
+    assert np.array_equal(found, np.quantile(host, [0.1, 0.5], method="hazen"))
     with pytest.raises(ValueError, match="last axis"):
         sortie.sort(a, 0)
 

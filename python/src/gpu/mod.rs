@@ -5,6 +5,7 @@
 
 mod compiler;
 mod enqueue;
+mod nth;
 mod owner;
 mod search;
 
@@ -17,6 +18,7 @@ use sortie_device::View;
 use crate::indices::{Top, count};
 use crate::options::{Options, Ordering};
 use enqueue::{First, Keys, With, enqueue, wait};
+pub use nth::nth;
 pub use owner::GpuArray;
 use owner::{Memory, Owner};
 pub use search::search;
