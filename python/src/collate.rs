@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array as _, ArrayRef, LargeBinaryArray, LargeStringArray};
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
+use arrow_array::{Array as _, ArrayAccessor, ArrayRef, LargeBinaryArray, LargeStringArray};
+use arrow_buffer::{Buffer, OffsetBuffer};
 use arrow_schema::DataType;
 use arrow_select::take::take;
 use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
@@ -72,22 +72,10 @@ pub fn encoded<'py>(
 
 /// The keys of a column of text. `None` if it has another type.
 fn of_text(values: &ArrayRef, collator: &Collator, options: &Options) -> Result<Option<ArrayRef>, Failure> {
-    let encode = |text: &(dyn Fn(usize) -> &'_ str + Sync)| {
-        of_rows(values.len(), values.logical_nulls(), text, collator, options).map(Some)
-    };
     match values.data_type() {
-        DataType::Utf8 => {
-            let texts = values.as_string::<i32>();
-            encode(&|row| texts.value(row))
-        }
-        DataType::LargeUtf8 => {
-            let texts = values.as_string::<i64>();
-            encode(&|row| texts.value(row))
-        }
-        DataType::Utf8View => {
-            let texts = values.as_string_view();
-            encode(&|row| texts.value(row))
-        }
+        DataType::Utf8 => of_rows(values.as_string::<i32>(), collator, options).map(Some),
+        DataType::LargeUtf8 => of_rows(values.as_string::<i64>(), collator, options).map(Some),
+        DataType::Utf8View => of_rows(values.as_string_view(), collator, options).map(Some),
         DataType::Dictionary(..) => {
             let dictionary = values.as_any_dictionary();
             match of_text(dictionary.values(), collator, options)? {
@@ -100,12 +88,11 @@ fn of_text(values: &ArrayRef, collator: &Collator, options: &Options) -> Result<
 }
 
 fn of_rows<'t>(
-    rows: usize,
-    nulls: Option<NullBuffer>,
-    text: &(dyn Fn(usize) -> &'t str + Sync),
+    texts: impl ArrayAccessor<Item = &'t str> + Sync,
     collator: &Collator,
     options: &Options,
 ) -> Result<ArrayRef, Failure> {
+    let (rows, nulls) = (texts.len(), texts.logical_nulls());
     let blocks: Vec<(Vec<u8>, Vec<usize>)> = (0..rows.div_ceil(BLOCK))
         .into_par_iter()
         .map(|block| {
@@ -113,7 +100,7 @@ fn of_rows<'t>(
             for row in block * BLOCK..rows.min((block + 1) * BLOCK) {
                 let start = keys.len();
                 if nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)) {
-                    collator.encode(text(row).as_bytes(), &mut keys);
+                    collator.encode(texts.value(row).as_bytes(), &mut keys);
                 }
                 lengths.push(keys.len() - start);
             }

@@ -266,7 +266,11 @@ impl<'py> Table<'py> {
             return Err(PyValueError::new_err("by names no column; name at least one"));
         }
         let choices = options.of_columns(descending, nulls, by.len())?;
-        Ok(by.into_iter().zip(choices).map(|(column, options)| By { column, options, collator: None }).collect())
+        Ok(by
+            .into_iter()
+            .zip(choices)
+            .map(|(column, options)| By { column, options, collator: None })
+            .collect())
     }
 
     /// The positions of the columns that are named. A tuple is one name, if there is such a column.
