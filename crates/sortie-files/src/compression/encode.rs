@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use bzip2::write::BzEncoder;
-use flate2::write::{DeflateEncoder, GzEncoder};
+use libdeflater::{CompressionLvl, Compressor};
 use lz4_flex::frame::{BlockMode, BlockSize, FrameEncoder, FrameInfo};
 use lzma_rust2::{XzOptions, XzWriter};
 use sortie_formats::spectra::Memory;
@@ -12,6 +12,7 @@ use zstd::zstd_safe::CParameter;
 
 use super::{Compression, Way};
 use crate::error::Error;
+use crate::memory::filled;
 
 /// The number of input bytes in a BGZF block, the same as `bgzip` uses. Even incompressible data then fits in a
 /// block of 64 KiB.
@@ -43,25 +44,36 @@ impl Compression {
     }
 
     fn gzip(self, piece: &[u8]) -> io::Result<Vec<u8>> {
-        let mut encoder = GzEncoder::new(Memory::default(), flate2::Compression::new(self.level as u32));
-        encoder.write_all(piece)?;
-        Ok(encoder.finish()?.0)
+        let mut compressor = self.deflate();
+        let mut member = zeros(compressor.gzip_compress_bound(piece.len()))?;
+        let size = compressor.gzip_compress(piece, &mut member).map_err(io::Error::other)?;
+        member.truncate(size);
+        member.shrink_to_fit();
+        Ok(member)
     }
 
     fn bgzf(self, piece: &[u8]) -> io::Result<Vec<u8>> {
+        let mut compressor = self.deflate();
+        let mut data = zeros(compressor.deflate_compress_bound(BGZF_BLOCK))?;
         let mut blocks = Memory::default();
         for text in piece.chunks(BGZF_BLOCK) {
-            let data = deflate(text, self.level as u32)?;
+            // Stored uncompressed if that is shorter.
+            let data_size = compressor.deflate_compress(text, &mut data).map_err(io::Error::other)?;
             // The header, two bytes for the block size, the data, a checksum and the size of the text.
-            let size = BGZF_HEADER.len() + 2 + data.len() + 8;
+            let size = BGZF_HEADER.len() + 2 + data_size + 8;
             let less_one = u16::try_from(size - 1).map_err(|_| io::ErrorKind::InvalidData)?;
             blocks.write_all(&BGZF_HEADER)?;
             blocks.write_all(&less_one.to_le_bytes())?;
-            blocks.write_all(&data)?;
-            blocks.write_all(&crc32fast::hash(text).to_le_bytes())?;
+            blocks.write_all(&data[..data_size])?;
+            blocks.write_all(&libdeflater::crc32(text).to_le_bytes())?;
             blocks.write_all(&(text.len() as u32).to_le_bytes())?;
         }
         Ok(blocks.0)
+    }
+
+    /// What compresses pieces that lie in memory as a whole.
+    fn deflate(self) -> Compressor {
+        Compressor::new(CompressionLvl::new(self.level).expect("libdeflate has the levels of gzip"))
     }
 
     fn zstd(self, piece: &[u8]) -> io::Result<Vec<u8>> {
@@ -88,17 +100,6 @@ impl Compression {
     }
 }
 
-/// Deflates the text of a block, or stores it uncompressed if that is shorter.
-fn deflate(text: &[u8], level: u32) -> io::Result<Vec<u8>> {
-    let at = |level| {
-        let mut encoder = DeflateEncoder::new(Memory::default(), flate2::Compression::new(level));
-        encoder.write_all(text)?;
-        Ok::<_, io::Error>(encoder.finish()?.0)
-    };
-    let data = at(level)?;
-    if data.len() <= text.len() { Ok(data) } else { at(0) }
-}
-
 fn lz4(piece: &[u8]) -> io::Result<Vec<u8>> {
     let about = FrameInfo::new()
         .block_mode(BlockMode::Independent)
@@ -107,4 +108,8 @@ fn lz4(piece: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = FrameEncoder::with_frame_info(about, Memory::default());
     encoder.write_all(piece)?;
     Ok(encoder.finish().map_err(io::Error::from)?.0)
+}
+
+fn zeros(bytes: usize) -> io::Result<Vec<u8>> {
+    filled(bytes, 0).map_err(|_| io::ErrorKind::OutOfMemory.into())
 }

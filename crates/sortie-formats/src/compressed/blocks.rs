@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, ErrorKind};
 use std::sync::atomic::Ordering::Relaxed;
 
-use flate2::{Crc, Decompress, FlushDecompress, Status};
+use libdeflater::{DecompressionError, Decompressor};
 use rayon::prelude::*;
 
 use super::Way;
@@ -75,15 +75,14 @@ impl Blocks {
             sizes.iter().map(|&size| rest.split_off_mut(..size).expect("there is room for all")).collect();
         let each = stored.iter().zip(texts).collect::<Vec<_>>();
         let has_more = !each.is_empty();
-        let state = || Decompress::new(false);
         if rayon::current_thread_index().is_some() {
             each.into_par_iter()
-                .map_init(state, |state, (block, text)| inflate(state, block, text))
+                .map_init(Decompressor::new, |deflate, (block, text)| inflate(deflate, block, text))
                 .collect::<io::Result<()>>()?;
         } else {
             // A thread outside of a pool would start one.
-            let mut state = state();
-            each.into_iter().try_for_each(|(block, text)| inflate(&mut state, block, text))?;
+            let mut deflate = Decompressor::new();
+            each.into_iter().try_for_each(|(block, text)| inflate(&mut deflate, block, text))?;
         }
         Ok(has_more)
     }
@@ -117,21 +116,20 @@ fn text_size(block: &[u8]) -> io::Result<usize> {
 }
 
 /// Decompresses a block to its text.
-fn inflate(state: &mut Decompress, block: &[u8], text: &mut [u8]) -> io::Result<()> {
+fn inflate(deflate: &mut Decompressor, block: &[u8], text: &mut [u8]) -> io::Result<()> {
     let start = FIXED + usize::from(u16::from_le_bytes([block[FIXED - 2], block[FIXED - 1]]));
     let data = block.len().checked_sub(TRAILER).and_then(|end| block.get(start..end));
     let (Some(data), Some(trailer)) = (data, block.last_chunk::<TRAILER>()) else {
         return Err(wrong("a block is shorter than its header"));
     };
-    state.reset(false);
-    let status = state.decompress(data, text, FlushDecompress::Finish).map_err(io::Error::from)?;
-    let is_whole = status == Status::StreamEnd && state.total_in() == data.len() as u64;
-    if !is_whole || state.total_out() != text.len() as u64 {
-        return Err(wrong("a block does not have the size that it says"));
+    match deflate.deflate_decompress(data, text) {
+        Ok(size) if size == text.len() => (),
+        Ok(_) | Err(DecompressionError::InsufficientSpace) => {
+            return Err(wrong("a block does not have the size that it says"));
+        }
+        Err(DecompressionError::BadData) => return Err(wrong("a block is damaged")),
     }
-    let mut sum = Crc::new();
-    sum.update(text);
-    if sum.sum().to_le_bytes() != trailer[..4] {
+    if libdeflater::crc32(text).to_le_bytes() != trailer[..4] {
         return Err(wrong("the checksum of a block is wrong"));
     }
     Ok(())
