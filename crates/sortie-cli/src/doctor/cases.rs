@@ -63,7 +63,7 @@ pub struct Case {
 
 type Sorts = Box<dyn Fn(&mut Both) -> Result<(), Error> + Send>;
 
-/// All cases except [`large`]. Those with the most kernels and keys come first. Descending integers, and floats with
+/// All cases except [`large()`]. Those with the most kernels and keys come first. Descending integers, and floats with
 /// NaNs first, use the same kernels as the opposite order with other constants, so some types test the one order and
 /// some the other.
 pub fn all(chosen: Chosen, multiprocessors: usize, board: &mut Board) -> Vec<Case> {
