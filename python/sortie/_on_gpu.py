@@ -12,8 +12,8 @@ from . import _sortie
 def quantile(a: Any, q: Any, is_weak: bool, axis: Any, method: str, keepdims: bool) -> Any:
     """Quantiles of an array on a GPU. ``is_weak`` is whether ``q`` was a number of Python, which has no type of its own."""
     lanes = _Lanes(a, axis, "quantiles")
-    low, high, share, is_discrete = _sortie._quantile_positions(method, q.ravel().astype(float).tolist(), lanes.n)
-    share = np.array(share, dtype=q.dtype if q.dtype.kind == "f" and not is_weak else float)
+    low, high, shares, is_discrete = _sortie._quantile_positions(method, q.ravel().astype(float).tolist(), lanes.n)
+    share = np.array(shares, dtype=q.dtype if q.dtype.kind == "f" and not is_weak else float)
     if is_discrete or method == "linear" and q.dtype.kind in "iub":
         (lower,) = lanes.at([low], q.shape)
         return lanes.finished(lower, keepdims, q.ndim)
