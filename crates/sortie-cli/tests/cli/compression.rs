@@ -100,7 +100,7 @@ fn what_each_program_compresses_is_sorted() {
             let Some(bytes) = way.compressed(options, &lines) else { continue };
             // The file name does not show the format.
             let folder = folder("in.txt", &bytes);
-            for arguments in ["sort in.txt", "sort -", "sort -S 2M in.txt", "sort -S 2M -"] {
+            for arguments in ["sort -", "sort -S 2M in.txt"] {
                 let out =
                     sorted_by(folder.path(), arguments, if arguments.ends_with('-') { &bytes } else { b"" });
                 assert!(out == sorted, "{arguments}: {} {options:?}", way.name);

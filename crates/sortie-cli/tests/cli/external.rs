@@ -219,7 +219,7 @@ const PROGRAM: u64 = 12 << 20;
 fn memory_with_the_program_stays_under_the_cap_and_10_mb() {
     let chunk = data(16, 5);
     let folder = folder("data", &[]);
-    for (cap, times) in [(16, 6), (64, 10)] {
+    for (cap, times) in [(16, 3), (64, 7)] {
         let path = folder.path().join("data");
         for kind in KINDS {
             let chunk = of_kind(kind, chunk.clone());
@@ -343,7 +343,7 @@ fn under_limits(kind: &str, limit: &str, levels: impl Iterator<Item = u64>) -> u
 fn a_file_that_may_not_grow_is_an_error_at_every_write() {
     for kind in KINDS {
         // The limit is in blocks of 512 bytes. Runs have some 100 KB, and the output 2 MB.
-        let refused = under_limits(kind, "-f", (0..).map(|step: u64| step * step * 7));
+        let refused = under_limits(kind, "-f", (0..).map(|step: u64| step * step * 14));
         assert!(refused > 10, "{kind}: refused {refused} times");
     }
 }

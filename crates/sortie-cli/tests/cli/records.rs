@@ -379,6 +379,9 @@ fn what_does_not_fit_in_memory_is_sorted_in_runs() {
                 assert!(succeed(folder.path(), format, &within("in")) == expected, "{asked:?}, {limit}");
                 let piped = run(&mut command(folder.path(), format, &within("-")), &plain);
                 assert!(piped.stdout == expected, "{asked:?}, {limit}, {}", text(&piped.stderr));
+                if asked.reverse != asked.dedup {
+                    continue;
+                }
                 let compressed = within("in.gz --compress-program gzip -o out.gz");
                 succeed(folder.path(), format, &compressed);
                 let written = fs::read(folder.path().join("out.gz")).unwrap();
