@@ -257,26 +257,25 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_sorted_as_by_the_cpu() {
-        for devices in [1, 3] {
-            on_small_benches(devices, what_does_not_fit);
+        for (devices, descending) in [(1, false), (3, true)] {
+            on_small_benches(devices, |gpus| {
+                what_does_not_fit(gpus, Order { descending, ..Order::default() })
+            });
         }
     }
 
-    fn what_does_not_fit(gpus: &[Arc<Gpu>]) {
+    fn what_does_not_fit(gpus: &[Arc<Gpu>], order: Order) {
         let mut random = fastrand::Rng::with_seed(1);
-        for descending in [false, true] {
-            let order = Order { descending, ..Order::default() };
-            for n in [0, 1, 2, 100_000] {
-                compare(gpus, &(0..n).map(|_| random.u64(..)).collect::<Vec<_>>(), order);
-            }
-            let some = (0..150_000).map(|_| random.i32(-30..30)).collect::<Vec<_>>();
-            compare(gpus, &some, order);
-            let floats = (0..50_000).map(|_| f32::from_bits(random.u32(..))).collect::<Vec<_>>();
-            compare(gpus, &floats, order);
-            compare(gpus, &vec![5u32; 150_000], order);
-            compare(gpus, &(0..100_000u64).collect::<Vec<_>>(), order);
-            compare(gpus, &(0..60_000u32).map(|key| (key % 999) as u16).collect::<Vec<_>>(), order);
+        for n in [0, 1, 2, 100_000] {
+            compare(gpus, &(0..n).map(|_| random.u64(..)).collect::<Vec<_>>(), order);
         }
+        let some = (0..150_000).map(|_| random.i32(-30..30)).collect::<Vec<_>>();
+        compare(gpus, &some, order);
+        let floats = (0..50_000).map(|_| f32::from_bits(random.u32(..))).collect::<Vec<_>>();
+        compare(gpus, &floats, order);
+        compare(gpus, &vec![5u32; 150_000], order);
+        compare(gpus, &(0..100_000u64).collect::<Vec<_>>(), order);
+        compare(gpus, &(0..60_000u32).map(|key| (key % 999) as u16).collect::<Vec<_>>(), order);
     }
 
     #[test]

@@ -410,9 +410,9 @@ fn few_distinct_keys_and_one_that_no_sample_shows() {
                 compare(gpu, &keys, Order::default(), what);
                 compare(gpu, &narrow, Order::default(), what);
                 compare(gpu, &floats, Order { descending: true, ..Order::default() }, what);
-                compare_pairs(gpu, &keys, Order::default(), what);
                 keys[random.usize(..n)] = values[distinct / 2] + 1;
             }
+            compare_pairs(gpu, &keys, Order::default(), "few distinct and two others");
         }
     });
 }
@@ -422,7 +422,7 @@ fn few_distinct_keys_and_one_that_no_sample_shows() {
 fn few_pairs_and_indices() {
     on_each(|gpu| {
         let mut random = fastrand::Rng::with_seed(11);
-        for n in [1, 2, 33, 1024, 1500, 3000, 8000, 16_384] {
+        for n in [1, 2, 33, 1024, 1500, 16_384] {
             let uniform: Vec<u64> = (0..n).map(|_| random.u64(..)).collect();
             let skewed: Vec<u64> = uniform.iter().map(|&key| key >> (key % 64)).collect();
             let few: Vec<u64> = uniform.iter().map(|&key| [5, 1 << 50, u64::MAX][key as usize % 3]).collect();

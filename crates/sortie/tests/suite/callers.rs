@@ -196,7 +196,8 @@ fn strings_that_panic_leave_a_permutation() {
                     calls
                 };
                 let calls = calls_until(usize::MAX);
-                for at in [0, calls / 3, calls - 1] {
+                let panics = [calls / 3, 0, calls - 1];
+                for &at in &panics[..if n > 100_000 { 1 } else { 3 }] {
                     calls_until(at);
                 }
             }
