@@ -8,6 +8,8 @@
 mod allocator;
 mod arrays;
 mod cli;
+#[cfg_attr(not(feature = "parquet"), path = "no_columnar.rs")]
+mod columnar;
 #[cfg(feature = "gpu")]
 mod devices;
 #[cfg(feature = "gpu")]
@@ -120,6 +122,7 @@ fn run_other(command: OtherCommand) -> Result<(), Failure> {
         OtherCommand::Devices { measure } => print(devices::list(measure)?.as_bytes()),
         OtherCommand::Tune { engine, parallel } => print(devices::tune(engine, parallel)?.as_bytes()),
         OtherCommand::Doctor { engine, large } => doctor::run(engine, large),
+        OtherCommand::Verify { files } => columnar::verify_all(&files),
         OtherCommand::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut cli::program(), "sortie", &mut script);

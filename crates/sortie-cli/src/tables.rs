@@ -2,20 +2,25 @@
 
 use std::fmt::Write;
 
+use sortie_files::formats::columnar::Kind;
 use sortie_files::formats::tables::{ColumnKey, ColumnType, Form, Table};
 use sortie_files::formats::text::LineOrder;
-use sortie_files::formats::{Choices, Disorder, check_layout, merge_layout, open_layout, sort_layout};
+use sortie_files::formats::{Choices, Disorder, Keep, check_layout, merge_layout, open_layout, sort_layout};
 use sortie_files::{Input, quote};
 
 use crate::cli::{Check, Rules, TableJob};
 use crate::failure::Failure;
-use crate::{inputs, locale, memory, remark, stats, threads};
+use crate::{columnar, inputs, locale, memory, remark, stats, threads};
 
 /// Sorts, merges or checks a table as the command line says.
 pub fn run(args: &TableJob) -> Result<(), Failure> {
     let inputs = inputs::all(&args.sources)?;
     let bytes = inputs.iter().map(Input::size).sum::<Option<u64>>();
     let resources = &args.resources;
+    let columnar = inputs.first().filter(|_| args.form.is_none()).and_then(Kind::of);
+    if let Some(kind) = columnar {
+        refuse_for_columns(args, kind)?;
+    }
     let table = table(args, &inputs)?;
     if resources.explain {
         open_layout(&table, &inputs)?;
@@ -34,6 +39,9 @@ pub fn run(args: &TableJob) -> Result<(), Failure> {
         progress: Some(stats::progress()),
         ..Choices::default()
     };
+    if columnar.is_some() {
+        return columnar::run(args, &inputs, choices);
+    }
     let output = args.output.as_deref();
     let (disorder, report) = match args.sources.check {
         Some(how) => {
@@ -73,6 +81,30 @@ fn table(args: &TableJob, inputs: &[Input]) -> Result<Table, Failure> {
         table.locale = locale::of(&args.rules, false)?;
     }
     Ok(table)
+}
+
+/// Refuses what only tables of text have.
+fn refuse_for_columns(args: &TableJob, kind: Kind) -> Result<(), Failure> {
+    let of_text = [
+        (args.merge, "-m"),
+        (args.order.is_some(), "-k and the ordering options"),
+        (args.comment.is_some(), "--comment"),
+        (args.count.is_some(), "--count"),
+        (args.duplicates.is_some(), "--duplicates"),
+        (!args.columns.is_empty(), "--columns"),
+        (args.output_separator.is_some(), "--output-delimiter"),
+        (!args.unique_by.is_empty(), "--unique=NAMES"),
+        (args.keep != Keep::First, "--keep and sortie uniq"),
+        (args.compress.is_some(), "--compress"),
+        (args.resources.explain, "--explain"),
+    ];
+    match of_text.iter().find(|(is_given, _)| *is_given) {
+        None => Ok(()),
+        Some((_, name)) => Err(Failure::new(format!(
+            "{name} cannot be used with a {} file, only with tables of text",
+            kind.name()
+        ))),
+    }
 }
 
 /// Prints what the first input shows.

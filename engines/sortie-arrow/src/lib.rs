@@ -74,6 +74,7 @@
 mod arrow_order;
 mod call;
 pub mod chunks;
+mod compact;
 mod copies;
 mod indices;
 mod keys;
@@ -100,6 +101,7 @@ pub use arrow_ord::partition::{Partitions, partition};
 pub use arrow_ord::sort::SortColumn;
 #[doc(inline)]
 pub use arrow_schema::SortOptions;
+pub use compact::compacted;
 pub use sorter::ArrowSorter;
 #[cfg(feature = "gpu")]
 pub use sortie::{Enabled, enable_gpu};

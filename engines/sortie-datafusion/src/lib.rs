@@ -30,7 +30,6 @@
 #![warn(missing_docs)]
 
 mod buffer;
-mod compact;
 mod exec;
 mod merge;
 mod part;

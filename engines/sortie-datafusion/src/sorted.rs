@@ -8,8 +8,8 @@ use datafusion::arrow::compute::interleave;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
+use sortie_arrow::compacted;
 
-use crate::compact::compacted;
 use crate::part::{Part, joined};
 
 /// The rows of several batches in order. The batches are left as they are until rows are asked for.

@@ -92,6 +92,16 @@ pub enum OtherCommand {
         large: bool,
     },
 
+    /// Tell whether the order that Parquet files declare (sorting_columns) is true of their rows
+    ///
+    /// Programs trust a declared order, and give wrong results if it is false. Exit status: 0 if no file declares a false order, 1 if
+    /// one does, 2 on any other error.
+    Verify {
+        /// Parquet files
+        #[arg(required = true, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
+        files: Vec<PathBuf>,
+    },
+
     /// Print a script that completes sortie's options in a shell
     Completions {
         shell: clap_complete::Shell,

@@ -384,6 +384,24 @@ fn stats_count_the_bytes_that_are_written() {
     }
 }
 
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_plain_build_names_the_feature_for_parquet() {
+    let folder = folder("x.parquet", b"PAR1PAR1");
+    for done in [
+        tried(folder.path(), "--by a x.parquet", b""),
+        run(
+            Command::new(env!("CARGO_BIN_EXE_sortie"))
+                .args(["verify", "x.parquet"])
+                .current_dir(folder.path()),
+            b"",
+        ),
+    ] {
+        assert_eq!(done.status.code(), Some(2));
+        assert!(text(&done.stderr).contains("--features parquet"), "{}", text(&done.stderr));
+    }
+}
+
 #[test]
 fn headers_and_comments_of_all_inputs_are_kept() {
     let folder = folder("table", b"a,b\n2,1\n1,3\n");

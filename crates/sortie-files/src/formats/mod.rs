@@ -7,6 +7,7 @@
 //! | whole records of FASTA and FASTQ | [`sequences::sort_sequences`] |
 //! | lines of text by a function, such as those of a CSV file | [`sort_layout`] with [`Lines`] |
 //! | tables: CSV, TSV and JSON lines by their columns | [`sort_layout`] with [`tables::Table`] |
+//! | Parquet and Arrow IPC files by their columns, with the feature `parquet` | `columnar::sort_columnar` |
 //! | alignments, variants and features: SAM, BAM, VCF, BED, GFF | [`sort_layout`] with [`genomics::Genome`] |
 //! | binary records after their lengths | [`sort_layout`] with [`Prefixed`] |
 //! | items of any length | [`sort_layout`] with a [`Layout`] of the caller |
@@ -14,6 +15,7 @@
 //! | items of one width, in an order of the caller | [`sort_items`](crate::sort_items) with [`Items`](crate::Items) |
 
 mod choices;
+pub mod columnar;
 mod fixed;
 pub mod genomics;
 mod layout;

@@ -103,7 +103,7 @@ itself.
 
 Input that is compressed with gzip, BGZF, zstd, xz, bzip2 or lz4 is recognised by its first bytes, and decompressed. A file of raw \
 numbers or of binary records is decompressed only if its name also ends in .gz, .bgz, .zst, .xz, .bz2 or .lz4. Other binary \
-formats, such as BAM, Parquet, Arrow, zip and tar, are recognised and refused, unless --text is given. Beyond SIZE, each \
+formats, such as BAM, zip and tar, and without --by Parquet and Arrow, are recognised and refused, unless --text is given. Beyond SIZE, each \
 compressed input may take up to 130 MiB while it is read, and a compressed output up to 20 MiB for each thread.
 
 -o FILE replaces a file once the result is complete. The new file has the old one's owner, mode, access control list and \
@@ -131,6 +131,9 @@ are compared as text. With -u, --count adds a first column to CSV; a line of JSO
 In CSV and TSV without --by, -k and the ordering options count columns instead of fields. Other options that tables allow: -c, -C, -m, \
 -o, -s, -u, --top, --explain, --compress, --files0-from, \
 --batch-size, --compress-program and those for resources, but not --engine.
+
+--by also sorts Parquet and Arrow IPC files, by their content; -o ending in .parquet, .parq, .pq, .arrow, .feather or .ipc converts. \
+Columns, codecs, row groups and metadata stay. Text may be read as another type. -u, --top, -c and --strict work on them.
 
 With --format sam, bam, vcf, bed or gff (also for GTF), records keep every byte, lines of headers and comments stay in front, and records \
 are sorted by contig and position. Contigs come in the order of the header, in BED and GFF by their bytes, or as --contigs says. At one \
@@ -439,26 +442,7 @@ impl SortOptions {
                 (false, false) => {}
             }
         }
-        let of_unique = [
-            (self.table.keep.is_some(), "--keep says which of equal records is kept"),
-            (self.table.count.is_some(), "--count counts equal records"),
-            (self.table.duplicates.is_some(), "--duplicates is for what is left out of equal records"),
-        ];
-        if let Some((_, what)) = of_unique.iter().find(|(is_given, _)| *is_given && !self.unique) {
-            return Err(Failure::new(format!("{what}; give -u or --unique=NAMES too")));
-        }
-        let of_output = [
-            (self.table.count.is_some(), "--count"),
-            (self.table.duplicates.is_some(), "--duplicates"),
-            (!self.table.columns.is_empty(), "--columns"),
-            (self.table.output_separator.is_some(), "--output-delimiter"),
-        ];
-        if let (Some(check), Some((_, name))) = (check, of_output.iter().find(|(is_given, _)| *is_given)) {
-            let letter = if check == Check::Quiet { 'C' } else { 'c' };
-            return Err(Failure::new(format!(
-                "options '-{letter} {name}' are incompatible: a check writes no output"
-            )));
-        }
+        self.table.check_combinations(self.unique, check)?;
         Ok(TableJob {
             sources: Sources { files: self.files, files0_from: self.files0_from, check, as_is: false },
             merge: self.merge,

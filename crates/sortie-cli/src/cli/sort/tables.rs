@@ -14,7 +14,7 @@ use super::{RecordKey, SortOptions, once};
 use crate::cli::flag::{Domain, Effect, Flag, Name, words};
 use crate::cli::job_kind::JobKind::{Genome, Records, Table};
 use crate::cli::key::KeyPlace;
-use crate::cli::values::{count, separator};
+use crate::cli::values::{Check, count, separator};
 use crate::failure::Failure;
 
 /// The form of a table, its keys, and what becomes of records that do not fit.
@@ -83,6 +83,31 @@ impl TableOptions {
     /// The number of records of the header: one, if nothing was given.
     pub fn header(&self) -> Result<usize, Failure> {
         Ok(one(&self.headers, "--header and --no-header contradict each other")?.unwrap_or(1))
+    }
+
+    /// Refuses options that need another, or that a check does not use.
+    pub fn check_combinations(&self, unique: bool, check: Option<Check>) -> Result<(), Failure> {
+        let of_unique = [
+            (self.keep.is_some(), "--keep says which of equal records is kept"),
+            (self.count.is_some(), "--count counts equal records"),
+            (self.duplicates.is_some(), "--duplicates is for what is left out of equal records"),
+        ];
+        if let Some((_, what)) = of_unique.iter().find(|(is_given, _)| *is_given && !unique) {
+            return Err(Failure::new(format!("{what}; give -u or --unique=NAMES too")));
+        }
+        let of_output = [
+            (self.count.is_some(), "--count"),
+            (self.duplicates.is_some(), "--duplicates"),
+            (!self.columns.is_empty(), "--columns"),
+            (self.output_separator.is_some(), "--output-delimiter"),
+        ];
+        if let (Some(check), Some((_, name))) = (check, of_output.iter().find(|(is_given, _)| *is_given)) {
+            let letter = if check == Check::Quiet { 'C' } else { 'c' };
+            return Err(Failure::new(format!(
+                "options '-{letter} {name}' are incompatible: a check writes no output"
+            )));
+        }
+        Ok(())
     }
 
     /// The keys of all `--by`.

@@ -40,6 +40,8 @@ pub use key::{Column, ColumnKey, ColumnType};
 pub use opened::BETWEEN_VALUES;
 use opened::{Head, Opened, UNCLOSED, Wrong, first, guess};
 use records::Dialect;
+#[cfg(feature = "parquet")]
+pub(crate) use value::{Found, encode_value};
 pub use written::DEFAULT_COUNT;
 
 /// The bytes of the first input from which the types of columns are found.

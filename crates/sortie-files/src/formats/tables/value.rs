@@ -91,6 +91,12 @@ pub fn encode(
     found
 }
 
+/// Appends the encoding of a value of this type in ascending order, or of a null for what is not one.
+#[cfg(feature = "parquet")]
+pub(crate) fn encode_value(value: &[u8], kind: ColumnType, out: &mut Vec<u8>) -> Found {
+    encode(value, kind, &Collator::default(), Direction { descending: false, nulls_first: false }, out)
+}
+
 /// The type that all values have. Missing values have every type.
 pub fn sniff<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> ColumnType {
     let mut given = values.filter(|value| !value.trim_ascii().is_empty()).peekable();

@@ -45,12 +45,8 @@ static FORMATS: [Format; 22] = [
         is: signatures::npz,
     },
     Format { name: "a zip archive", instead: "unzip -p {} | sortie sort", is: signatures::zip },
-    Format {
-        name: "a Parquet file",
-        instead: "sortie-cluster sort {} --by COLUMN -o FOLDER, or sortie.sort_by in Python",
-        is: signatures::parquet,
-    },
-    Format { name: "an Arrow IPC file", instead: "sortie.sort_by in Python", is: signatures::arrow_file },
+    Format { name: "a Parquet file", instead: BY_COLUMN, is: signatures::parquet },
+    Format { name: "an Arrow IPC file", instead: BY_COLUMN, is: signatures::arrow_file },
     Format { name: "an Arrow IPC stream", instead: "sortie.sort_by in Python", is: signatures::arrow_stream },
     Format { name: "a Feather file", instead: "sortie.sort_by in Python", is: signatures::feather },
     Format { name: "an ORC file", instead: "sortie.sort_by in Python", is: signatures::orc },
@@ -79,13 +75,20 @@ static FORMATS: [Format; 22] = [
     },
 ];
 
+/// Sorts files that are read from their end.
+const BY_COLUMN: &str = "sortie sort --by COLUMN {}";
+
 /// Fails if the content is not text. `input` is the name for messages.
 pub fn refuse(content: &Content<'_>, input: &Path) -> Result<(), Error> {
     let Some(Format { name, instead, .. }) = FORMATS.iter().find(|format| (format.is)(content)) else {
         return Ok(());
     };
     let file = quote::name(input);
-    let instead = instead.replace("{}", if input == Path::new("-") { "FILE" } else { &file });
+    let from_pipe = content.file.is_none() && *instead == BY_COLUMN;
+    let instead = match from_pipe {
+        true => instead.replace("{}", "FILE, with FILE on disk and not compressed"),
+        false => instead.replace("{}", if input == Path::new("-") { "FILE" } else { &file }),
+    };
     Err(Error::NotText { path: input.to_owned(), is: name, instead })
 }
 

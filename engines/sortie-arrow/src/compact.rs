@@ -5,15 +5,26 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, FixedSizeListArray, GenericByteViewArray, GenericListArray, MapArray,
-    OffsetSizeTrait, StructArray,
+use arrow_array::cast::AsArray;
+use arrow_array::types::ByteViewType;
+use arrow_array::{
+    Array, ArrayRef, FixedSizeListArray, GenericByteViewArray, GenericListArray, MapArray, OffsetSizeTrait,
+    StructArray,
 };
-use datafusion::arrow::buffer::Buffer;
-use datafusion::arrow::datatypes::{ByteViewType, DataType};
+use arrow_buffer::Buffer;
+use arrow_schema::DataType;
 
-/// The same values. Views are copied if their buffers have more than 1.2 times the bytes that the views need.
-pub(crate) fn compacted(array: ArrayRef) -> ArrayRef {
+/// The same values. Views of strings, at any depth, are copied if their buffers have more than 1.2 times the bytes that the views need.
+///
+/// ```
+/// use std::sync::Arc;
+/// use arrow_array::{Array, StringViewArray};
+///
+/// let all: StringViewArray = (0..100).map(|i| Some(format!("more than twelve bytes: {i}"))).collect();
+/// let one = sortie_arrow::compacted(Arc::new(all.slice(7, 1)));
+/// assert!(one.get_buffer_memory_size() < all.get_buffer_memory_size() / 10);
+/// ```
+pub fn compacted(array: ArrayRef) -> ArrayRef {
     match array.data_type() {
         DataType::Utf8View => compact_views(array.as_string_view()).map_or(array, |views| Arc::new(views)),
         DataType::BinaryView => compact_views(array.as_binary_view()).map_or(array, |views| Arc::new(views)),
@@ -74,11 +85,12 @@ fn compact_struct(array: &StructArray) -> StructArray {
 
 #[cfg(test)]
 mod tests {
-    use datafusion::arrow::array::{
+    use arrow_array::types::Int32Type;
+    use arrow_array::{
         BinaryViewArray, DictionaryArray, Int32Array, LargeListArray, ListArray, StringViewArray,
     };
-    use datafusion::arrow::buffer::OffsetBuffer;
-    use datafusion::arrow::datatypes::{Field, Fields, Int32Type};
+    use arrow_buffer::OffsetBuffer;
+    use arrow_schema::{Field, Fields};
 
     use super::*;
 
@@ -88,7 +100,7 @@ mod tests {
     fn few_of_many() -> StringViewArray {
         let all: StringViewArray = (0..5000).map(|i| Some(format!("a long enough string {i}"))).collect();
         let rows = Int32Array::from_iter_values((0..5000).step_by(100));
-        datafusion::arrow::compute::take(&all, &rows, None).unwrap().as_string_view().clone()
+        arrow_select::take::take(&all, &rows, None).unwrap().as_string_view().clone()
     }
 
     fn nested(views: ArrayRef) -> Vec<ArrayRef> {
