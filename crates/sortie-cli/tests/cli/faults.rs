@@ -166,7 +166,7 @@ fn a_failing_disk_ends_all_that_goes_on_at_the_same_time() {
     let Some(machine) = Machine::new(records(200_000)) else { return };
     for kind in KINDS {
         let options = format!("{kind} -S 16M --parallel 2");
-        for (call, step, reasons) in [("read", 149, READS), ("write", 59, WRITES)] {
+        for (call, step, reasons) in [("read", 149, READS), ("write", 23, WRITES)] {
             let said = machine.refuse_in_turn(call, step, &options);
             assert_said(&said, &reasons, &options);
         }

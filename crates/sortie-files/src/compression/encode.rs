@@ -4,12 +4,12 @@
 use std::io::{self, Write};
 
 use bzip2::write::BzEncoder;
-use libdeflater::{CompressionLvl, Compressor};
 use lz4_flex::frame::{BlockMode, BlockSize, FrameEncoder, FrameInfo};
 use lzma_rust2::{XzOptions, XzWriter};
 use sortie_formats::spectra::Memory;
 use zstd::zstd_safe::CParameter;
 
+use super::deflate::Deflate;
 use super::{Compression, Way};
 use crate::error::Error;
 use crate::memory::filled;
@@ -44,36 +44,31 @@ impl Compression {
     }
 
     fn gzip(self, piece: &[u8]) -> io::Result<Vec<u8>> {
-        let mut compressor = self.deflate();
-        let mut member = zeros(compressor.gzip_compress_bound(piece.len()))?;
-        let size = compressor.gzip_compress(piece, &mut member).map_err(io::Error::other)?;
+        let mut compressor = Deflate::new(self.level)?;
+        let mut member = zeros(compressor.gzip_bound(piece.len()))?;
+        let size = compressor.gzip(piece, &mut member)?;
         member.truncate(size);
         member.shrink_to_fit();
         Ok(member)
     }
 
     fn bgzf(self, piece: &[u8]) -> io::Result<Vec<u8>> {
-        let mut compressor = self.deflate();
-        let mut data = zeros(compressor.deflate_compress_bound(BGZF_BLOCK))?;
+        let mut compressor = Deflate::new(self.level)?;
+        let mut data = zeros(compressor.deflate_bound(BGZF_BLOCK))?;
         let mut blocks = Memory::default();
         for text in piece.chunks(BGZF_BLOCK) {
             // Stored uncompressed if that is shorter.
-            let data_size = compressor.deflate_compress(text, &mut data).map_err(io::Error::other)?;
+            let data_size = compressor.deflate(text, &mut data)?;
             // The header, two bytes for the block size, the data, a checksum and the size of the text.
             let size = BGZF_HEADER.len() + 2 + data_size + 8;
             let less_one = u16::try_from(size - 1).map_err(|_| io::ErrorKind::InvalidData)?;
             blocks.write_all(&BGZF_HEADER)?;
             blocks.write_all(&less_one.to_le_bytes())?;
             blocks.write_all(&data[..data_size])?;
-            blocks.write_all(&libdeflater::crc32(text).to_le_bytes())?;
+            blocks.write_all(&crc32fast::hash(text).to_le_bytes())?;
             blocks.write_all(&(text.len() as u32).to_le_bytes())?;
         }
         Ok(blocks.0)
-    }
-
-    /// What compresses pieces that lie in memory as a whole.
-    fn deflate(self) -> Compressor {
-        Compressor::new(CompressionLvl::new(self.level).expect("libdeflate has the levels of gzip"))
     }
 
     fn zstd(self, piece: &[u8]) -> io::Result<Vec<u8>> {

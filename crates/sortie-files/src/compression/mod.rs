@@ -3,6 +3,7 @@
 //!
 //! A compressed file is a sequence of members, each complete in itself. So pieces of an output can be compressed in parallel.
 
+mod deflate;
 mod encode;
 #[cfg(test)]
 mod members_tests;
