@@ -325,6 +325,23 @@ assert repr(read(folder + "0.parquet").to_pylist()) == repr(all)"#,
         .err()
         .unwrap();
     assert!(refused.to_string().contains("other.parquet: its columns are not those of"), "{refused}");
+    folder.python(
+        r#"
+t = pa.table([pa.array([1, 2])], schema=pa.schema([pa.field("i", pa.int64(), nullable=False)]))
+pq.write_table(t, folder + "whole.parquet"); feather.write_feather(t, folder + "whole.arrow")
+pq.write_table(pa.table({"i": pa.array([1, 2], pa.int32())}), folder + "narrow.parquet")
+open(folder + "x.csv", "w").write("i\n1\n")"#,
+    );
+    for (name, said) in [
+        ("narrow.parquet", "'i' of Int32, with nulls instead of 'i' of Int64, with nulls"),
+        ("whole.parquet", "'i' of Int64, without nulls instead of 'i' of Int64, with nulls"),
+        ("whole.arrow", "Parquet and Arrow files have other types"),
+        ("x.csv", "x.csv: this is neither a Parquet nor an Arrow IPC file"),
+    ] {
+        let inputs = ["other.parquet", name];
+        let refused = folder.sort_with(&inputs, "out.parquet", "i", &Choices::default()).err().unwrap();
+        assert!(refused.to_string().contains(said), "{name}: {refused}");
+    }
 }
 
 /// Once, the first input alone said how many rows a row group has, and how they are compressed.
@@ -413,6 +430,97 @@ feather.write_feather(pa.table({"l": pa.ListArray.from_arrays([0, 2], part)}), f
     folder.python(
         r#"assert read(folder + "out.arrow")["d"].cast(pa.int64()).to_pylist() == [86_400_000, 90_000_000]"#,
     );
+}
+
+/// Once, these became numbers without a unit, for Parquet has no seconds.
+#[test]
+fn times_in_seconds_are_milliseconds_in_parquet() {
+    let folder = Folder::new();
+    folder.python(
+        r#"
+t = pa.table({"k": [2, 1, 3], "t": pa.array([5, None, -7], pa.timestamp("s")), "z": pa.array([5, 6, 7], pa.timestamp("s", "Europe/Berlin")),
+    "h": pa.array([5, 6, None], pa.time32("s")), "l": pa.array([[1, 2], None, []], pa.list_(pa.timestamp("s"))),
+    "n": pa.array([{"x": 1}, {"x": None}, None], pa.struct([("x", pa.time32("s"))]))})
+feather.write_feather(t, folder + "in.arrow")"#,
+    );
+    for by in ["k", "t,k", "h:desc,z"] {
+        folder.sort("in.arrow", "out.parquet", by);
+        folder.sort("in.arrow", "out.arrow", by);
+        folder.python(
+            r#"
+a, b, c = (read(folder + name) for name in ["in.arrow", "out.arrow", "out.parquet"])
+assert a.schema == b.schema
+assert [str(f.type) for f in c.schema][:4] == ["int64", "timestamp[ms]", "timestamp[ms, tz=Europe/Berlin]", "time32[ms]"], c.schema
+assert b.to_pylist() == c.to_pylist()
+assert duckdb.sql(f"SELECT t FROM '{folder}out.parquet'").fetchall() == [(x,) for x in b["t"].to_pylist()]"#,
+        );
+    }
+}
+
+/// Once, lists of decimals lost their codec, as their elements have another name in the result.
+#[test]
+fn nested_decimals_keep_their_codec() {
+    let folder = Folder::new();
+    folder.python(
+        r#"
+d = lambda x: decimal.Decimal(x).scaleb(-2)
+t = pa.table({"l": pa.array([[d(15)], None, [None, d(-3)]] * 100, pa.list_(pa.decimal128(5, 2))), "k": [3, 1, 2] * 100,
+    "n": pa.array([{"x": d(7), "y": "a"}, None, {"x": None, "y": None}] * 100, pa.struct([("x", pa.decimal128(5, 2)), ("y", pa.string())]))})
+pq.write_table(t, folder + "in.parquet", compression="zstd", use_compliant_nested_type=False, use_dictionary=False)"#,
+    );
+    folder.sort("in.parquet", "out.parquet", "k");
+    folder.python(
+        r#"
+a, b = (read(folder + name) for name in ["in.parquet", "out.parquet"])
+assert b.to_pylist() == sorted(a.to_pylist(), key=lambda row: row["k"])
+group = pq.ParquetFile(folder + "out.parquet").metadata.row_group(0)
+for c in range(group.num_columns):
+    assert group.column(c).compression == "ZSTD" and not group.column(c).has_dictionary_page, group.column(c)"#,
+    );
+}
+
+/// Once, rows with equal unions changed places.
+#[test]
+fn unions_are_carried_but_no_keys() {
+    let folder = Folder::new();
+    folder.python(
+        r#"
+n = 300
+u = pa.UnionArray.from_sparse(pa.array([0] * n, pa.int8()), [pa.array([i % 3 for i in range(n)])])
+feather.write_feather(pa.table({"u": u, "id": list(range(n))}), folder + "in.arrow")"#,
+    );
+    folder.sort("in.arrow", "out.arrow", "id:desc");
+    folder
+        .python(r#"assert read(folder + "out.arrow")["u"].to_pylist() == [i % 3 for i in range(300)][::-1]"#);
+    let refused = folder.sort_with(&["in.arrow"], "out.arrow", "u", &Choices::default()).err().unwrap();
+    let said = refused.to_string();
+    assert!(said.contains("column 'u' holds ") && said.ends_with("which cannot be sorted"), "{said}");
+}
+
+/// Texts that are few take little in a file, and much in memory. DuckDB gives them Bloom filters. Once, these counted as rows, so a small
+/// limit made a row group of a few rows.
+#[test]
+fn long_texts_of_a_dictionary_are_sorted_within_little_memory() {
+    let folder = Folder::new();
+    folder.python(
+        r#"
+n = 1500
+t = pa.table({"i": [k * 7919 % n for k in range(n)], "s": [chr(97 + k % 5) * 8_000 for k in range(n)]})
+pq.write_table(t, folder + "in.parquet")
+duckdb.sql(f"COPY (SELECT * FROM '{folder}in.parquet') TO '{folder}duckdb.parquet'")"#,
+    );
+    for from in ["in.parquet", "duckdb.parquet"] {
+        folder.sort_with(&[from], "out.parquet", "i", &folder.choices(4 << 20)).unwrap();
+        folder.python(
+            r#"
+b = read(folder + "out.parquet")
+groups = pq.ParquetFile(folder + "out.parquet").metadata.num_row_groups
+assert groups < 10, groups
+first = {k * 7919 % 1500: chr(97 + k % 5) for k in range(1500)}
+assert b["i"].to_pylist() == list(range(1500))
+assert [(s[0], len(s)) for s in b["s"].to_pylist()] == [(first[i], 8_000) for i in range(1500)]"#,
+        );
+    }
 }
 
 /// Once, an Arrow file had the metadata of the first input.

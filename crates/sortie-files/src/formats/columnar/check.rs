@@ -29,7 +29,7 @@ pub fn check_columnar(table: &Columnar, input: &Input, choices: &Choices) -> Res
     let mut columns: Vec<usize> = keys.iter().map(|key| key.column).collect();
     columns.sort_unstable();
     columns.dedup();
-    let batches = source.batches(&columns, batch_rows(&source, budget))?;
+    let batches = source.batches(&columns, batch_rows(&source, budget)?)?;
     let values = |columns_of_batch: &[ArrayRef], first| -> Result<Vec<ArrayRef>, Error> {
         let value = |key: &Key| {
             let column = &columns_of_batch[columns.partition_point(|&column| column < key.column)];
@@ -112,7 +112,7 @@ pub fn verify(input: &Input) -> Result<Verdict, Error> {
             declared.iter().map(|column| declared_key(&source, column)).collect::<Result<Vec<_>, _>>()?;
         let order = keys.iter().map(described).collect::<Vec<_>>().join(", ");
         let columns: Vec<usize> = keys.iter().map(|key| key.column).collect();
-        let batches = source.row_group(index, &columns, batch_rows(&source, budget))?;
+        let batches = source.row_group(index, &columns, batch_rows(&source, budget)?)?;
         let values =
             |columns: &[ArrayRef], _| columns.iter().map(|column| plain(column).map_err(failed)).collect();
         if let Some(row) = first_disorder(&keys, batches, values, Ordering::is_gt)? {

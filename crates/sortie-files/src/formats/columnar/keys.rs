@@ -54,8 +54,9 @@ impl Key {
         };
         let field = schema.field(column);
         let read_as = read_as(asked.kind, field.data_type()).map_err(|held| {
-            let (name, kind) = (quote::harmless(field.name()), asked.kind.map_or("", ColumnType::name));
-            format!("column '{name}' holds {held}, which cannot be sorted as {kind}")
+            let name = quote::harmless(field.name());
+            let kind = asked.kind.map_or(String::new(), |kind| format!(" as {}", kind.name()));
+            format!("column '{name}' holds {held}, which cannot be sorted{kind}")
         })?;
         let options = SortOptions { descending: asked.descending, nulls_first: asked.nulls_first };
         Ok(Key { read_as, ..Key::plain(column, field.name(), options) })
@@ -168,6 +169,8 @@ fn read_as(asked: Option<ColumnType>, held: &DataType) -> Result<Option<ColumnTy
     };
     let is_text = matches!(values, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     match asked {
+        // Their sort does not keep the order of equal rows.
+        _ if has_union(held) => Err(held.to_string()),
         None => Ok(None),
         Some(ColumnType::Text) if is_text => Ok(None),
         Some(ColumnType::Number) if values.is_numeric() => Ok(None),
@@ -177,6 +180,22 @@ fn read_as(asked: Option<ColumnType>, held: &DataType) -> Result<Option<ColumnTy
         }
         Some(kind) if is_text => Ok(Some(kind)),
         Some(_) => Err(held.to_string()),
+    }
+}
+
+fn has_union(dtype: &DataType) -> bool {
+    match dtype {
+        DataType::Union(..) => true,
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _)
+        | DataType::RunEndEncoded(_, field) => has_union(field.data_type()),
+        DataType::Struct(fields) => fields.iter().any(|field| has_union(field.data_type())),
+        DataType::Dictionary(_, values) => has_union(values),
+        _ => false,
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, FieldRef, Schema, SortOptions};
+use arrow_schema::{DataType, Field, FieldRef, IntervalUnit, Schema, SortOptions};
 use parquet::arrow::{ArrowSchemaConverter, parquet_to_arrow_schema};
 use parquet::basic::{ConvertedType, Type as Physical};
 use parquet::errors::ParquetError;
@@ -30,7 +30,15 @@ pub fn columns(file: Option<&SchemaDescriptor>, held: &Schema) -> Result<SchemaD
 /// If Parquet has no such type.
 pub fn column(file: Option<&TypePtr>, field: &FieldRef) -> Result<TypePtr, ParquetError> {
     let one = Schema::new(vec![Arc::clone(field)]);
-    let of_memory = ArrowSchemaConverter::new().with_coerce_types(true).convert(&one)?;
+    let named = |why: &dyn std::fmt::Display| {
+        let name = crate::quote::harmless(field.name());
+        ParquetError::General(format!("column '{name}' cannot be stored in Parquet: {why}"))
+    };
+    if leaves(field.data_type()).contains(&&DataType::Interval(IntervalUnit::MonthDayNano)) {
+        return Err(named(&"it has intervals of nanoseconds"));
+    }
+    let of_memory = ArrowSchemaConverter::new().with_coerce_types(true).convert(&one);
+    let of_memory = of_memory.map_err(|error| named(&error))?;
     match file {
         Some(column) if holds(&single(column)?, &of_memory, field)? => Ok(Arc::clone(column)),
         _ => Ok(Arc::clone(&of_memory.root_schema().get_fields()[0])),

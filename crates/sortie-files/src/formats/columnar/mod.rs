@@ -20,6 +20,8 @@ mod rows;
 #[cfg(feature = "parquet")]
 mod sort;
 #[cfg(feature = "parquet")]
+mod types;
+#[cfg(feature = "parquet")]
 mod write;
 
 use std::os::unix::fs::FileExt;
@@ -54,7 +56,8 @@ impl Kind {
                     .all(|&at| file.read_exact_at(found, at).is_ok() && *found == *magic)
             };
             match () {
-                () if is_at_both_ends(b"PAR1") => Some(Kind::Parquet),
+                // The second is encrypted, which the reader says.
+                () if is_at_both_ends(b"PAR1") || is_at_both_ends(b"PARE") => Some(Kind::Parquet),
                 () if is_at_both_ends(b"ARROW1") => Some(Kind::Arrow),
                 () => None,
             }

@@ -18,13 +18,15 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
-use parquet::basic::{ConvertedType, Type as Physical};
+use parquet::basic::{ConvertedType, Encoding, Type as Physical};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
 use rayon::prelude::*;
 
 use super::Kind;
+use super::rows::size;
+use super::types::{ensure_known, ensure_known_in_text};
 use crate::{Error, Input, quote};
 
 /// The name under which Parquet files have Arrow's own types.
@@ -32,6 +34,9 @@ const ARROW_SCHEMA: &str = parquet::arrow::ARROW_SCHEMA_META_KEY;
 /// The length of the last bytes of an Arrow file, and the bytes before the length of a message.
 const TRAILER: u64 = 10;
 const CONTINUATION: [u8; 4] = [0xff; 4];
+/// The rows that are read to see how long texts are, and the bytes of an offset.
+const SAMPLED_ROWS: usize = 256;
+const OFFSET_BYTES: f64 = 4.0;
 
 /// An open file with columns.
 pub struct Source {
@@ -72,7 +77,8 @@ impl Source {
         let mut has_wider_indices = false;
         let (schema, rows, stored) = match Kind::of(input) {
             Some(Kind::Arrow) => file.arrow().map_err(|error| wrong(&error))?,
-            _ => {
+            None => return Err(wrong(&"this is neither a Parquet nor an Arrow IPC file")),
+            Some(Kind::Parquet) => {
                 let metadata =
                     parquet_metadata(&file, &mut has_wider_indices).map_err(|error| wrong(&error))?;
                 ensure_whole(metadata.metadata()).map_err(|error| wrong(&error))?;
@@ -149,18 +155,61 @@ impl Source {
     }
 
     /// The bytes of an average row in memory, about.
-    pub fn row_bytes(&self) -> usize {
+    pub fn row_bytes(&self) -> Result<usize, Error> {
         let bytes = match &self.stored {
-            Stored::Parquet(metadata) => metadata
-                .metadata()
-                .row_groups()
-                .iter()
-                .map(|group| group.total_byte_size().max(0) as u64)
-                .fold(0, u64::saturating_add),
-            Stored::Arrow { .. } => self.bytes,
+            Stored::Parquet(metadata) => {
+                let columns = 0..self.schema.fields().len();
+                let of_columns = columns.map(|column| self.decoded_bytes(metadata, column));
+                of_columns.sum::<Result<f64, Error>>()?
+            }
+            Stored::Arrow { .. } => self.bytes as f64,
         };
-        (bytes / self.rows.max(1)) as usize + 1
+        Ok((bytes / self.rows.max(1) as f64) as usize + 1)
     }
+
+    /// The bytes that the values of a column take when they are decoded, about.
+    fn decoded_bytes(&self, metadata: &ArrowReaderMetadata, column: usize) -> Result<f64, Error> {
+        let file = metadata.metadata();
+        let leaves = |leaf: &usize| metadata.parquet_schema().get_column_root_idx(*leaf) == column;
+        let leaves: Vec<usize> = (0..metadata.parquet_schema().num_columns()).filter(leaves).collect();
+        let chunks = file.row_groups().iter().flat_map(|group| leaves.iter().map(|&leaf| group.column(leaf)));
+        let stated: Option<Vec<f64>> = chunks.map(stated_bytes).collect();
+        if let Some(stated) = stated {
+            return Ok(stated.iter().sum());
+        }
+        // Texts of a dictionary may take much more than in the file, which does not say how much. So some are read.
+        let Some(group) = file.row_groups().iter().position(|group| group.num_rows() > 0) else {
+            return Ok(0.0);
+        };
+        let first = self.reader(metadata, column, Some(group), SAMPLED_ROWS)?.next().transpose();
+        let bytes_a_row = match first.map_err(|error| self.wrong(&error))? {
+            Some(batch) => {
+                size(&batch).map_err(|error| self.wrong(&error))? as f64 / batch.num_rows().max(1) as f64
+            }
+            None => 0.0,
+        };
+        Ok(bytes_a_row * self.rows as f64)
+    }
+}
+
+/// The bytes of the decoded values of a chunk, if the file says how many.
+fn stated_bytes(chunk: &ColumnChunkMetaData) -> Option<f64> {
+    let width = match chunk.column_type() {
+        Physical::BYTE_ARRAY => {
+            let is_dictionary =
+                |encoding| matches!(encoding, Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY);
+            let bytes = chunk.unencoded_byte_array_data_bytes();
+            let bytes =
+                bytes.or((!chunk.encodings().any(is_dictionary)).then(|| chunk.uncompressed_size()))?;
+            return Some(bytes.max(0) as f64 + OFFSET_BYTES * chunk.num_values().max(0) as f64);
+        }
+        Physical::FIXED_LEN_BYTE_ARRAY => f64::from(chunk.column_descr().type_length()),
+        Physical::BOOLEAN => 1.0,
+        Physical::INT32 | Physical::FLOAT => 4.0,
+        Physical::INT64 | Physical::DOUBLE => 8.0,
+        Physical::INT96 => 12.0,
+    };
+    Some(width * chunk.num_values().max(0) as f64)
 }
 
 fn told(name: &std::path::Path, error: &dyn Display) -> Error {
@@ -177,7 +226,12 @@ fn parquet_metadata(
     file: &Positioned,
     has_wider_indices: &mut bool,
 ) -> Result<ArrowReaderMetadata, ParquetError> {
-    let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(file)?;
+    let entries = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+    for types in entries.filter(|entry| entry.key == ARROW_SCHEMA).filter_map(|entry| entry.value.as_ref()) {
+        ensure_known_in_text(types).map_err(ParquetError::General)?;
+    }
+    let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())?;
     *has_wider_indices = metadata.schema().fields().iter().any(|field| with_wide_indices(field) != *field);
     let plain = |field: &FieldRef| match field.data_type() {
         // Views of text share buffers with rows that are elsewhere after a sort.
@@ -302,14 +356,15 @@ impl Positioned {
 
     /// The columns of an Arrow file, the number of its rows, and how it is stored.
     fn arrow(&self) -> Result<(SchemaRef, u64, Stored), ArrowError> {
-        let reader = FileReader::try_new(self.reader(0), None)?;
-        let (schema, metadata) = (reader.schema(), reader.custom_metadata().clone());
         let damaged =
             || ArrowError::ParseError("the file is damaged: its footer is not that of an Arrow file".into());
         let trailer = self.bytes_at(self.bytes.saturating_sub(TRAILER), TRAILER as usize)?;
         let length = read_footer_length(trailer.try_into().map_err(|_| damaged())?)?;
         let footer = self.bytes_at(self.bytes.saturating_sub(TRAILER + length as u64), length)?;
         let footer = root_as_footer(&footer).map_err(|_| damaged())?;
+        ensure_known(footer.schema().ok_or_else(damaged)?).map_err(ArrowError::SchemaError)?;
+        let reader = FileReader::try_new(self.reader(0), None)?;
+        let (schema, metadata) = (reader.schema(), reader.custom_metadata().clone());
         let (mut compression, mut batches) = (None, Vec::new());
         for block in footer.recordBatches().into_iter().flatten() {
             let message = self.bytes_at(block.offset() as u64, block.metaDataLength() as usize)?;

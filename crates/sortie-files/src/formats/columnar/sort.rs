@@ -6,13 +6,14 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use arrow_array::{Array, RecordBatch};
 use arrow_data::ArrayData;
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{DataType, Field, FieldRef, SchemaRef};
+use parquet::file::metadata::ParquetMetaData;
 use sortie::Report;
 
 use super::Kind;
 use super::keys::Key;
 use super::merge::{Emit, Merge};
-use super::read::{Source, Stored};
+use super::read::Source;
 use super::rows::{Distinct, Rows, failed, size};
 use super::write::{Sink, has_dictionary, shared_schema};
 use crate::compression::Way;
@@ -27,6 +28,8 @@ const STRETCH_SHARE: u64 = 4;
 const GROUP_SHARE: u64 = 4;
 const BATCH_SHARE: usize = 64;
 const BATCH_ROWS: usize = 1 << 16;
+/// Far fewer than offsets of 32 bits count.
+const BATCH_BYTES: usize = 256 << 20;
 
 const MILLISECONDS_A_DAY: i64 = 24 * 60 * 60 * 1000;
 
@@ -100,7 +103,9 @@ impl Columnar {
 /// - *Declaration.* Row groups of a Parquet file state the keys as `sorting_columns`, up to the first one whose values programs order
 ///   differently: text that is sorted as another type, nested values, categories, floats with negative NaNs. No key follows one of floats
 ///   with negative zeros, because programs find these equal to zero or not.
-/// - *Memory.* Within [`Choices::memory`], except for what a batch of an Arrow file takes. More rows go to temporary files.
+/// - *Types.* Times in seconds are written to Parquet in milliseconds. Narrow indices of dictionaries become as wide as 32 bits.
+/// - *Memory.* Within [`Choices::memory`], except for what a batch of an Arrow file takes, and a batch of Parquet whose texts are much longer
+///   than at the beginning of the file. More rows go to temporary files.
 /// - *Time.* O(n log n) comparisons; rows are read and written once if they fit in memory, else twice or more.
 ///
 /// [`Choices::unique`] keeps the first of rows with equal keys, and [`Choices::top`] the first rows.
@@ -191,7 +196,7 @@ impl Work<'_> {
         for source in sources {
             let all: Vec<usize> = (0..self.schema.fields().len()).collect();
             let mut number = 1;
-            for batch in source.batches(&all, batch_rows(source, self.budget))? {
+            for batch in source.batches(&all, batch_rows(source, self.budget)?)? {
                 let batch = batch?;
                 self.ledger.check()?;
                 self.table.inspect(source, self.keys, &batch, number)?;
@@ -265,8 +270,9 @@ fn ensure_whole_days(source: &Source, batch: &RecordBatch) -> Result<(), Error> 
 }
 
 /// The rows of a batch that takes a small share of memory.
-pub(super) fn batch_rows(source: &Source, budget: u64) -> usize {
-    (budget as usize / BATCH_SHARE / source.row_bytes()).clamp(1, BATCH_ROWS)
+pub(super) fn batch_rows(source: &Source, budget: u64) -> Result<usize, Error> {
+    let bytes = (budget as usize / BATCH_SHARE).min(BATCH_BYTES);
+    Ok((bytes / source.row_bytes()?).clamp(1, BATCH_ROWS))
 }
 
 /// Whether a name is that of a table of text, or of a compressed file.
@@ -278,23 +284,36 @@ fn is_of_others(name: &Path) -> bool {
 }
 
 fn ensure_same_columns(first: &Source, other: &Source) -> Result<(), Error> {
-    let columns = |source: &Source| -> Vec<_> {
-        source
-            .schema
-            .fields()
-            .iter()
-            .map(|field| (field.name().clone(), field.data_type().clone(), field.is_nullable()))
-            .collect()
+    let differs = |what: String| {
+        other.wrong(&format!("its columns are not those of {}: {what}", quote::name(&first.name)))
     };
-    let stored_alike = match (&first.stored, &other.stored) {
-        (Stored::Parquet(a), Stored::Parquet(b)) => {
-            a.parquet_schema().root_schema().get_fields() == b.parquet_schema().root_schema().get_fields()
-        }
-        (Stored::Arrow { .. }, Stored::Arrow { .. }) => true,
-        _ => false,
-    };
-    if columns(first) == columns(other) && stored_alike {
-        return Ok(());
+    if first.kind() != other.kind() {
+        return Err(differs(format!(
+            "{} and {} files have other types",
+            first.kind().name(),
+            other.kind().name()
+        )));
     }
-    Err(other.wrong(&format!("its columns are not those of {}", quote::name(&first.name))))
+    let (a, b) = (first.schema.fields(), other.schema.fields());
+    if a.len() != b.len() {
+        return Err(differs(format!("{} instead of {}", b.len(), a.len())));
+    }
+    let said = |field: &Field| {
+        let nulls = if field.is_nullable() { "with" } else { "without" };
+        format!("'{}' of {}, {nulls} nulls", quote::harmless(field.name()), field.data_type())
+    };
+    let is_like = |(a, b): &(&FieldRef, &FieldRef)| {
+        a.name() == b.name() && a.data_type() == b.data_type() && a.is_nullable() == b.is_nullable()
+    };
+    if let Some((a, b)) = a.iter().zip(b).find(|pair| !is_like(pair)) {
+        return Err(differs(format!("{} instead of {}", said(b), said(a))));
+    }
+    if let (Some(a), Some(b)) = (first.parquet(), other.parquet()) {
+        let of = |file: &ParquetMetaData| file.file_metadata().schema_descr().root_schema_ptr();
+        let (a, b) = (of(a), of(b));
+        if let Some((a, _)) = a.get_fields().iter().zip(b.get_fields()).find(|(a, b)| a != b) {
+            return Err(differs(format!("'{}' is stored in another way", quote::harmless(a.name()))));
+        }
+    }
+    Ok(())
 }

@@ -15,6 +15,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::SchemaDescriptor;
 use rayon::prelude::*;
 
 use super::Kind;
@@ -23,6 +24,7 @@ use super::keys::Key;
 use super::layout::{columns, sorting_columns};
 use super::read::{Source, Stored};
 use super::rows::Rows;
+use super::types::{as_type, in_milliseconds};
 use crate::{Error, Output};
 
 /// The rows of a row group and of a batch, where no input says more or less.
@@ -156,13 +158,17 @@ fn rows_of_a_part(inputs: impl Iterator<Item = Vec<usize>>, usual: usize) -> usi
 struct Parquet {
     file: SerializedFileWriter<Destination>,
     factory: ArrowRowGroupWriterFactory,
+    /// The columns before decimals are bytes.
+    held: SchemaRef,
     decimals: Decimals,
     /// The writers of the leaves of each column.
     columns: Vec<Vec<ArrowColumnWriter>>,
     /// The rows in the row group, and the most that it may have.
     rows: usize,
     group_rows: usize,
+    /// What the rows of a row group may take, and what its writers take before there are any: Bloom filters.
     memory: usize,
+    memory_before: usize,
 }
 
 impl Parquet {
@@ -179,10 +185,16 @@ impl Parquet {
         });
         let group_rows = rows_of_a_part(groups, GROUP_ROWS);
         let of_file = files.first().map(|file| file.file_metadata().schema_descr());
+        // Parquet's own columns hold what they held before.
+        let schema = &match of_file {
+            Some(_) => Arc::clone(schema),
+            None => Arc::new(in_milliseconds(schema)),
+        };
         let columns = columns(of_file, schema)?;
         let declared = sorting_columns(&columns, schema, keys);
         let metadata = shared_metadata(inputs, Kind::Parquet, schema);
-        let properties = as_in(&files)
+        let all_rows = inputs.iter().map(|input| input.rows).fold(0, u64::saturating_add);
+        let properties = as_in(&files, &columns, all_rows.min(group_rows as u64))
             .set_coerce_types(true)
             .set_sorting_columns(Some(declared).filter(|keys| !keys.is_empty()))
             .set_key_value_metadata(Some(metadata).filter(|metadata| !metadata.is_empty()));
@@ -190,7 +202,17 @@ impl Parquet {
         let file =
             SerializedFileWriter::new(destination, columns.root_schema_ptr(), Arc::new(properties.build()))?;
         let factory = ArrowRowGroupWriterFactory::new(&file, Arc::clone(&decimals.schema));
-        Ok(Parquet { file, factory, decimals, columns: Vec::new(), rows: 0, group_rows, memory })
+        Ok(Parquet {
+            file,
+            factory,
+            held: Arc::clone(schema),
+            decimals,
+            columns: Vec::new(),
+            rows: 0,
+            group_rows,
+            memory,
+            memory_before: 0,
+        })
     }
 
     fn write(&mut self, rows: &Rows) -> Result<(), ParquetError> {
@@ -200,12 +222,17 @@ impl Parquet {
             self.add(rows, start..end)?;
             self.rows += end - start;
             start = end;
-            let memory: usize = self.columns.iter().flatten().map(ArrowColumnWriter::memory_size).sum();
-            if self.rows == self.group_rows || memory > self.memory {
+            if self.rows == self.group_rows
+                || self.memory_size().saturating_sub(self.memory_before) > self.memory
+            {
                 self.close_group()?;
             }
         }
         Ok(())
+    }
+
+    fn memory_size(&self) -> usize {
+        self.columns.iter().flatten().map(ArrowColumnWriter::memory_size).sum()
     }
 
     fn add(&mut self, rows: &Rows, range: Range<usize>) -> Result<(), ParquetError> {
@@ -217,11 +244,13 @@ impl Parquet {
                 (0..schema.num_columns()).filter(|&leaf| schema.get_column_root_idx(leaf) == root).count()
             });
             self.columns = roots.map(|leaves| writers.by_ref().take(leaves).collect()).collect();
+            self.memory_before = self.memory_size();
         }
-        let (schema, decimals) = (&self.decimals.schema, &self.decimals);
+        let (schema, decimals, held) = (&self.decimals.schema, &self.decimals, &self.held);
         self.columns.par_iter_mut().enumerate().try_for_each(|(column, writers)| {
             for step in steps(range.clone(), rows.step()) {
-                let values: ArrayRef = decimals.stored(column, rows.gather(column, step)?)?;
+                let values = as_type(rows.gather(column, step)?, held.field(column).data_type())?;
+                let values: ArrayRef = decimals.stored(column, values)?;
                 for (leaf, writer) in
                     compute_leaves(schema.field(column), &values)?.iter().zip(writers.iter_mut())
                 {
@@ -255,13 +284,15 @@ impl Parquet {
 }
 
 /// Codecs, dictionaries and Bloom filters as in the first row group of these files. Without one, values are compressed with Snappy.
-fn as_in(files: &[&ParquetMetaData]) -> WriterPropertiesBuilder {
+/// Leaves are told by their positions, because elements of lists have many names. A filter has room for so many rows, and is folded to what
+/// it needs.
+fn as_in(files: &[&ParquetMetaData], result: &SchemaDescriptor, group_rows: u64) -> WriterPropertiesBuilder {
     let mut properties = WriterProperties::builder();
     let Some(group) = files.iter().find_map(|file| file.row_groups().first()) else {
         return properties.set_compression(Compression::SNAPPY);
     };
-    for column in group.columns() {
-        let path = column.column_path().clone();
+    for (column, written) in group.columns().iter().zip(result.columns()) {
+        let path = written.path().clone();
         properties = properties.set_column_compression(path.clone(), codec(column.compression()));
         let is_dictionary =
             |encoding| matches!(encoding, Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY);
@@ -269,7 +300,7 @@ fn as_in(files: &[&ParquetMetaData]) -> WriterPropertiesBuilder {
             properties = properties.set_column_dictionary_enabled(path.clone(), false);
         }
         if column.bloom_filter_offset().is_some() {
-            properties = properties.set_column_bloom_filter_enabled(path, true);
+            properties = properties.set_column_bloom_filter_max_ndv(path, group_rows.max(1));
         }
     }
     properties
@@ -302,7 +333,7 @@ fn shared_metadata(inputs: &[Source], kind: Kind, schema: &SchemaRef) -> Vec<Key
             Stored::Arrow { metadata, .. } if kind == Kind::Arrow => entries(metadata),
             Stored::Arrow { .. } => {
                 let mut entries = entries(input.schema.metadata());
-                entries.push(with_types(&input.schema));
+                entries.push(with_types(schema));
                 entries
             }
         }
