@@ -107,7 +107,7 @@ impl Folder {
 #[test]
 fn all_types_are_sorted_by_each_key_and_kept() {
     let folder = Folder::new();
-    folder.python(r#"t = table(3000); pq.write_table(t, folder + "in.parquet", row_group_size=700)"#);
+    folder.python(r#"t = table(1000); pq.write_table(t, folder + "in.parquet", row_group_size=300)"#);
     for (by, keys) in [
         ("i", r#"("i", False)"#),
         ("u:number:desc", r#"("u", True)"#),
@@ -181,32 +181,35 @@ fn rows_that_do_not_fit_in_memory_are_merged_from_disk_in_the_same_order() {
     let folder = Folder::new();
     folder.python(
         r#"
-t = table(60000)
-pq.write_table(t, folder + "in.parquet", row_group_size=20000)
+t = table(20000)
+pq.write_table(t, folder + "in.parquet", row_group_size=7000)
 feather.write_feather(t.drop(["c"]), folder + "in.arrow", chunksize=1000)"#,
     );
     for (from, to) in [("in.parquet", "out.parquet"), ("in.arrow", "out.arrow")] {
         let before = fs::read_dir(folder.0.path()).unwrap().count();
-        folder.sort_with(&[from], to, "s:desc,i", &folder.choices(4 << 20)).unwrap();
+        folder.sort_with(&[from], to, "s:desc,i", &folder.choices(1 << 20)).unwrap();
         assert_eq!(fs::read_dir(folder.0.path()).unwrap().count(), before + 1, "no temporary file is left");
         folder.python(&format!(r#"same(folder + "{from}", folder + "{to}", ("s", True), ("i", False))"#));
     }
-    let few = Choices { top: Some(700), ..folder.choices(4 << 20) };
+    // Once, such little memory made thousands of row groups.
+    let groups = folder.python(r#"print(pq.ParquetFile(folder + "out.parquet").metadata.num_row_groups)"#);
+    assert!(groups.trim().parse::<usize>().unwrap() < 50, "{groups}");
+    let few = Choices { top: Some(700), ..folder.choices(1 << 20) };
     folder.sort_with(&["in.parquet"], "top.parquet", "i,s", &few).unwrap();
-    let once = Choices { unique: true, ..folder.choices(4 << 20) };
+    let once = Choices { unique: true, ..folder.choices(1 << 20) };
     folder.sort_with(&["in.parquet"], "once.parquet", "s,b", &once).unwrap();
     folder.python(
         r#"
 a, top, once = (read(folder + name) for name in ["in.parquet", "top.parquet", "once.parquet"])
 columns = [ranks(a[name], False) for name in ["i", "s"]]
-assert top["id"].to_pylist() == sorted(range(60000), key=lambda i: [c[i] for c in columns])[:700]
+assert top["id"].to_pylist() == sorted(range(20000), key=lambda i: [c[i] for c in columns])[:700]
 first, columns = {}, [ranks(a[name], False) for name in ["s", "b"]]
-for i in range(60000): first.setdefault(tuple(c[i] for c in columns), i)
+for i in range(20000): first.setdefault(tuple(c[i] for c in columns), i)
 assert once["id"].to_pylist() == [first[key] for key in sorted(first)]"#,
     );
     // A column of an Arrow file has one dictionary for all rows.
     let refused =
-        folder.sort_with(&["in.parquet"], "out2.arrow", "s", &folder.choices(4 << 20)).err().unwrap();
+        folder.sort_with(&["in.parquet"], "out2.arrow", "s", &folder.choices(1 << 20)).err().unwrap();
     assert!(refused.to_string().contains("column 'c' is a dictionary"), "{refused}");
 }
 

@@ -22,10 +22,8 @@ use crate::formats::tables::ColumnKey;
 use crate::run::{Run, RunFolder};
 use crate::{Error, Input, Ledger, Output, memory, quote};
 
-/// The share of memory that a stretch takes, whose columns are joined and whose keys are sorted; that of a row group that is being
-/// written; and that of a batch that is read.
+/// The share of memory that a stretch takes, whose columns are joined and whose keys are sorted, and that of a batch that is read.
 const STRETCH_SHARE: u64 = 4;
-const GROUP_SHARE: u64 = 4;
 const BATCH_SHARE: usize = 64;
 const BATCH_ROWS: usize = 1 << 16;
 /// Far fewer than offsets of 32 bits count.
@@ -152,7 +150,7 @@ pub fn sort_columnar(
             quote::harmless(field.name())
         )));
     }
-    let mut sink = Sink::new(opened, kind, &sources, &schema, keys, (budget / GROUP_SHARE) as usize)?;
+    let mut sink = Sink::new(opened, kind, &sources, &schema, keys, budget)?;
     ledger.progress.stage("writing", bytes);
     let total = sources.iter().map(|source| source.rows).sum::<u64>().max(1);
     let mut emit = |rows: &Rows| {

@@ -30,6 +30,9 @@ use crate::{Error, Output};
 /// The rows of a row group and of a batch, where no input says more or less.
 const GROUP_ROWS: usize = 1 << 20;
 const BATCH_ROWS: usize = 1 << 16;
+/// The share of memory that a row group takes, unless it has few rows.
+const GROUP_SHARE: usize = 4;
+const FEW_ROWS: usize = 1 << 10;
 
 /// A file that is being written.
 pub struct Sink {
@@ -47,19 +50,19 @@ enum File {
 
 impl Sink {
     /// A file of this kind for the rows of all inputs, which have the same columns. `schema` has the metadata that they share, and
-    /// `memory` is the bytes that a row group may take.
+    /// `budget` is the memory that the sort may take.
     pub fn new(
         output: Output,
         kind: Kind,
         inputs: &[Source],
         schema: &SchemaRef,
         keys: &[Key],
-        memory: usize,
+        budget: u64,
     ) -> Result<Sink, Error> {
         let failure = Failure::default();
         let destination = Destination { output, failure: Arc::clone(&failure) };
         let file = match kind {
-            Kind::Parquet => Parquet::new(destination, inputs, schema, keys, memory)
+            Kind::Parquet => Parquet::new(destination, inputs, schema, keys, budget as usize / GROUP_SHARE)
                 .map(|file| File::Parquet(Box::new(file)))
                 .map_err(|error| explained(&failure, &error)),
             Kind::Arrow => arrow(destination, inputs, schema).map_err(|error| explained(&failure, &error)),
@@ -222,13 +225,17 @@ impl Parquet {
             self.add(rows, start..end)?;
             self.rows += end - start;
             start = end;
-            if self.rows == self.group_rows
-                || self.memory_size().saturating_sub(self.memory_before) > self.memory
-            {
+            if self.rows == self.group_rows || self.is_full() {
                 self.close_group()?;
             }
         }
         Ok(())
+    }
+
+    /// Whether the row group takes its share of memory: with few rows all of it, as each row group has statistics and buffers of its own.
+    fn is_full(&self) -> bool {
+        let taken = self.memory_size().saturating_sub(self.memory_before);
+        taken > self.memory && (self.rows >= FEW_ROWS || taken / GROUP_SHARE > self.memory)
     }
 
     fn memory_size(&self) -> usize {
