@@ -105,6 +105,7 @@ pub use compact::compacted;
 pub use sorter::ArrowSorter;
 #[cfg(feature = "gpu")]
 pub use sortie::{Enabled, enable_gpu};
+pub use types::contains;
 
 /// Sorts an array. Nulls go where the options say.
 ///

@@ -23,8 +23,16 @@ pub(crate) fn has_values_without_bytes(data_type: &DataType) -> bool {
     contains(data_type, |part| matches!(part, DataType::FixedSizeBinary(0)))
 }
 
-/// Whether a type or one within it is of some kind.
-fn contains(data_type: &DataType, is: fn(&DataType) -> bool) -> bool {
+/// Whether a type or one within it is of some kind: an element of a list, a field of a struct or union, a value of a dictionary.
+///
+/// ```
+/// use arrow_schema::DataType;
+///
+/// let list = DataType::new_list(DataType::Float32, true);
+/// assert!(sortie_arrow::contains(&list, DataType::is_floating));
+/// assert!(!sortie_arrow::contains(&list, DataType::is_integer));
+/// ```
+pub fn contains(data_type: &DataType, is: fn(&DataType) -> bool) -> bool {
     is(data_type)
         || match data_type {
             DataType::List(field)

@@ -121,7 +121,7 @@ fn binary_files_are_refused_with_the_command_that_sorts_them() {
     }
 }
 
-/// What is said of a file that can be read only as a whole on disk, if it comes through a pipe.
+/// The message about a file that is read from its end, if it comes through a pipe.
 fn of_a_pipe(said: &str) -> String {
     said.replace("--by COLUMN FILE", "--by COLUMN FILE, with FILE on disk and not compressed")
 }

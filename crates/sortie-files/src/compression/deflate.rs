@@ -24,13 +24,13 @@ impl Deflate {
         NonNull::new(compressor).map(Deflate).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
     }
 
-    /// The most bytes that a piece of so many may take as a member of gzip.
+    /// The size of the largest gzip member that a piece of this length can become.
     pub fn gzip_bound(&mut self, bytes: usize) -> usize {
         // SAFETY: the compressor lives.
         unsafe { libdeflate_gzip_compress_bound(self.0.as_ptr(), bytes) }
     }
 
-    /// The most bytes that a piece of so many may take as it is within a member.
+    /// The size of the longest raw DEFLATE data that a piece of this length can become.
     pub fn deflate_bound(&mut self, bytes: usize) -> usize {
         // SAFETY: the compressor lives.
         unsafe { libdeflate_deflate_compress_bound(self.0.as_ptr(), bytes) }

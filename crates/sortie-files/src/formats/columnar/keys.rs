@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_ord::ord::{DynComparator, make_comparator};
 use arrow_schema::{ArrowError, DataType, Schema, SortOptions};
 use arrow_select::take::take;
-use sortie_arrow::SortColumn;
+use sortie_arrow::{SortColumn, contains};
 
 use crate::formats::tables::{Column, ColumnKey, ColumnType, Found, encode_value};
 use crate::quote;
@@ -170,7 +170,7 @@ fn read_as(asked: Option<ColumnType>, held: &DataType) -> Result<Option<ColumnTy
     let is_text = matches!(values, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     match asked {
         // Their sort does not keep the order of equal rows.
-        _ if has_union(held) => Err(held.to_string()),
+        _ if contains(held, |part| matches!(part, DataType::Union(..))) => Err(held.to_string()),
         None => Ok(None),
         Some(ColumnType::Text) if is_text => Ok(None),
         Some(ColumnType::Number) if values.is_numeric() => Ok(None),
@@ -180,22 +180,6 @@ fn read_as(asked: Option<ColumnType>, held: &DataType) -> Result<Option<ColumnTy
         }
         Some(kind) if is_text => Ok(Some(kind)),
         Some(_) => Err(held.to_string()),
-    }
-}
-
-fn has_union(dtype: &DataType) -> bool {
-    match dtype {
-        DataType::Union(..) => true,
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _)
-        | DataType::Map(field, _)
-        | DataType::RunEndEncoded(_, field) => has_union(field.data_type()),
-        DataType::Struct(fields) => fields.iter().any(|field| has_union(field.data_type())),
-        DataType::Dictionary(_, values) => has_union(values),
-        _ => false,
     }
 }
 

@@ -169,7 +169,7 @@ impl Head {
         Ok(start)
     }
 
-    /// What is left of the run after the first rows.
+    /// The rest of the run after the first rows.
     fn without(self, rows: usize, keys: &[Key]) -> Result<Option<Head>, Error> {
         match self.batch.num_rows() - rows {
             0 => Head::of(self.rest, keys),

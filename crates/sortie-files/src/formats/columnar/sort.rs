@@ -9,13 +9,14 @@ use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, FieldRef, SchemaRef};
 use parquet::file::metadata::ParquetMetaData;
 use sortie::Report;
+use sortie_arrow::contains;
 
 use super::Kind;
 use super::keys::Key;
 use super::merge::{Emit, Merge};
 use super::read::Source;
 use super::rows::{Distinct, Rows, failed, size};
-use super::write::{Sink, has_dictionary, shared_schema};
+use super::write::{Sink, shared_schema};
 use crate::compression::Way;
 use crate::formats::Choices;
 use crate::formats::tables::ColumnKey;
@@ -139,7 +140,8 @@ pub fn sort_columnar(
     let work = Work { table, keys, schema: &schema, kind, choices, budget, folder: &folder, ledger: &ledger };
     ledger.progress.stage("sorting", bytes);
     let (runs, rest) = ledger.timed("read and sort", bytes as usize, 0, || work.stretches(&sources))?;
-    let is_shared = |field: &Arc<arrow_schema::Field>| has_dictionary(field.data_type());
+    let is_shared =
+        |field: &FieldRef| contains(field.data_type(), |part| matches!(part, DataType::Dictionary(..)));
     if kind == Kind::Arrow
         && !runs.is_empty()
         && let Some(field) = first.schema.fields().iter().find(|field| is_shared(field))
@@ -178,7 +180,7 @@ struct Work<'a> {
     table: &'a Columnar,
     keys: &'a [Key],
     schema: &'a SchemaRef,
-    /// What is written.
+    /// The format of the result.
     kind: Kind,
     choices: &'a Choices,
     budget: u64,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
-use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
 use parquet::basic::{Compression, Encoding};
@@ -291,8 +291,8 @@ impl Parquet {
 }
 
 /// Codecs, dictionaries and Bloom filters as in the first row group of these files. Without one, values are compressed with Snappy.
-/// Leaves are told by their positions, because elements of lists have many names. A filter has room for so many rows, and is folded to what
-/// it needs.
+/// Leaves are told by their positions, because elements of lists have many names. A Bloom filter gets room for all
+/// rows of a group, and shrinks when it is written.
 fn as_in(files: &[&ParquetMetaData], result: &SchemaDescriptor, group_rows: u64) -> WriterPropertiesBuilder {
     let mut properties = WriterProperties::builder();
     let Some(group) = files.iter().find_map(|file| file.row_groups().first()) else {
@@ -369,20 +369,4 @@ fn entries(metadata: &HashMap<String, String>) -> Vec<KeyValue> {
 /// The types and the metadata of Arrow, as Parquet files have them.
 fn with_types(schema: &SchemaRef) -> KeyValue {
     KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), encode_arrow_schema(schema))
-}
-
-/// Whether a type has values that all batches of an Arrow file share.
-pub fn has_dictionary(dtype: &DataType) -> bool {
-    match dtype {
-        DataType::Dictionary(_, _) => true,
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _)
-        | DataType::Map(field, _)
-        | DataType::RunEndEncoded(_, field) => has_dictionary(field.data_type()),
-        DataType::Struct(fields) => fields.iter().any(|field| has_dictionary(field.data_type())),
-        _ => false,
-    }
 }
