@@ -51,10 +51,11 @@ impl Build {
             Build::Plain => &["-O2", "-g1"],
             // Accesses and branches must be those of the source: structs are moved as a whole, and nothing is
             // duplicated or turned into arithmetic. The runtime implements the functions that the instrumentation
-            // calls; the sanitizer's library is not loaded.
+            // calls; the sanitizer's library is not loaded. Most tests are of this kind, and with -O1 or all of -g, g++ takes
+            // twice as long.
             Build::Instrumented => &[
-                "-O1",
-                "-g",
+                "-Og",
+                "-g1",
                 "-fsanitize=thread",
                 "-fsanitize-coverage=trace-pc",
                 "--param=tsan-distinguish-volatile=1",
@@ -66,7 +67,7 @@ impl Build {
                 "-fno-thread-jumps",
             ],
             Build::Address => &[
-                "-O1",
+                "-Og",
                 "-g1",
                 "-fno-omit-frame-pointer",
                 "-fsanitize=address,undefined",
