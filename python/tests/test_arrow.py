@@ -59,7 +59,7 @@ def expected(array, descending):
     return valid + [i for i, item in enumerate(items) if item is None]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(arrays(), st.booleans(), st.integers(0, 10))
 def test_argsort_and_sort(array, descending, cut):
     indices = expected(array, descending)

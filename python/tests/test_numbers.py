@@ -66,7 +66,7 @@ def arrays(draw, dtypes=tuple(DTYPES + SWAPPED), dimensions=3):
 orders = st.fixed_dictionaries({"descending": st.booleans(), "nans": st.sampled_from(["last", "first"])})
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(arrays(), orders)
 def test_argsort_is_numpys_stable_argsort(array, order):
     a, axis = array
@@ -79,7 +79,7 @@ def test_argsort_is_numpys_stable_argsort(array, order):
         assert np.array_equal(found, expected)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(arrays(), orders)
 def test_a_stable_sort_is_numpys_bit_for_bit(array, order):
     a, axis = array
@@ -95,7 +95,7 @@ def test_a_stable_sort_is_numpys_bit_for_bit(array, order):
     assert oracle.same_bits(a, expected)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(arrays(), orders)
 def test_other_sorts_give_equal_values(array, order):
     a, axis = array

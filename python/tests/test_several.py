@@ -29,7 +29,7 @@ def columns(draw):
     return keys, payloads
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(columns(), orders)
 def test_values_follow_their_keys(arrays, order):
     keys, payloads = arrays
@@ -66,7 +66,7 @@ def segmented(draw):
     return a, offsets, lengths if first + rest == 0 else None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(segmented(), orders)
 def test_segments(batch, order):
     a, offsets, lengths = batch
