@@ -9,8 +9,6 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::support::HAS_INDEX;
-
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// A block of a page for a shell, and the output that a block below it shows.
@@ -74,15 +72,13 @@ fn every_example_of_the_readme_works_when_pasted() {
     let (_, examples) = readme.split_once("\n## Examples\n").unwrap();
     let (examples, _) = examples.split_once("\n## ").unwrap();
     let blocks = blocks(examples);
-    assert_eq!(blocks.len(), 7, "the path, and six examples for a shell");
+    assert_eq!(blocks.len(), 6, "the path, and five examples for a shell");
 
     let shell = Shell::new();
     symlink(Path::new(ROOT).join("docs"), shell.folder.path().join("docs")).unwrap();
-    let has_index = |(commands, _): &&Block| HAS_INDEX || !commands.starts_with("sortie index ");
-    let blocks: Vec<Block> = blocks[1..].iter().filter(has_index).copied().collect();
-    shell.paste_all(&blocks);
-    let made = ["largest.txt", "sales.csv", "sorted.txt", "sorted.raw", "segments.raw", "distinct.fastq.gz"];
-    for made in made.into_iter().chain(HAS_INDEX.then_some("docs.index")) {
+    shell.paste_all(&blocks[1..]);
+    for made in ["largest.txt", "sales.csv", "sorted.txt", "sorted.raw", "segments.raw", "distinct.fastq.gz"]
+    {
         assert!(shell.folder.path().join(made).exists(), "{made}");
     }
     let sorted = fs::read_to_string(shell.folder.path().join("sorted.txt")).unwrap();
