@@ -54,7 +54,7 @@ def test_quantiles_are_numpys(dtype, method):
                     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(arrays(dtypes=tuple(NUMBERS[1:] + SWAPPED)), st.sampled_from(DISCRETE), st.floats(0, 1))
 def test_quantiles_of_special_values(array, method, q):
     a, axis = array
@@ -64,7 +64,7 @@ def test_quantiles_of_special_values(array, method, q):
         same(sortie.quantile(a, q, axis, method=method), np.quantile(a, q, axis=axis, method=method))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(arrays(dtypes=tuple(np.dtype(dtype) for dtype in ["?", "u1", "i4", "f2", "f4", "f8", ">f8"])))
 def test_medians_are_numpys(array):
     a, axis = array
@@ -74,6 +74,14 @@ def test_medians_are_numpys(array):
         for keepdims in (False, True):
             same(sortie.median(a, axis, keepdims=keepdims), np.median(a, axis, keepdims=keepdims))
             same(sortie.median(a, keepdims=keepdims), np.median(a, keepdims=keepdims))
+
+
+def test_indices_of_quantiles_are_exact_for_shares_of_few_bits():
+    elements = np.arange(70_000)
+    with np.errstate(all="ignore"):
+        assert np.isnan(np.quantile(elements, np.float16(0.5))), "NumPy has a result now; the guide says otherwise"
+    assert sortie.quantile(elements, np.float16(0.5)) == 34_999.5
+    assert sortie.quantile(elements, np.float32(0.25)) == 17_499.75
 
 
 def test_infinite_elements_are_not_nan():
@@ -90,7 +98,7 @@ def test_integers_of_any_difference():
         assert sortie.quantile(ends, 0.5) == middle and sortie.median(ends) == middle
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(numbers, st.data())
 def test_partitions_have_what_sorts_have(array, data):
     a, axis = array
@@ -111,7 +119,7 @@ def test_partitions_have_what_sorts_have(array, data):
             assert not (found[..., :k] > at[..., None]).any() and not (found[..., k:] < at[..., None]).any()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(arrays(), st.booleans(), st.tuples(st.booleans(), st.booleans(), st.booleans()))
 def test_unique_is_numpys(array, equal_nan, returns):
     a, _ = array
