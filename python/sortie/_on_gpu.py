@@ -21,11 +21,11 @@ def quantile(a: Any, q: Any, is_weak: bool, axis: Any, method: str, keepdims: bo
     near = np.where(share < 0.5, low, high).tolist()
     steps = np.where(share < 0.5, share, -(1 - share))
     high = np.where(share == 0, low, high).tolist()
-    lower, upper, nearer = lanes.at([low, high, near], q.shape)
     type_of_share = "float64" if q.dtype.kind != "f" or is_weak else q.dtype.name
     result_type = lanes.name if is_weak and lanes.is_float else lanes.with_float(type_of_share)
-    before = q.shape + (1,) * (lower.ndim - q.ndim if q.ndim > 0 else 0)
-    steps = lanes.constant(steps.reshape(before), result_type)
+    # First, as the copy of it would wait for the selection.
+    steps = lanes.constant(steps.reshape(q.shape + (1,) * (lanes.others if q.ndim > 0 else 0)), result_type)
+    lower, upper, nearer = lanes.at([low, high, near], q.shape)
     result = lanes.cast(nearer, result_type) + lanes.step(lower, upper, result_type) * steps
     return lanes.finished(lanes.where(lower == upper, lanes.cast(lower, result_type), result), keepdims, q.ndim)
 
@@ -58,6 +58,8 @@ class _Lanes:
         if axis is not None and not -a.ndim <= axis < a.ndim:
             raise ValueError(f"axis {axis} is out of bounds for an array of dimension {a.ndim}")
         self._axis = None if axis is None or a.ndim == 1 else axis % a.ndim
+        # The axes that results keep.
+        self.others = 0 if self._axis is None else a.ndim - 1
         self.n = math.prod(a.shape) if self._axis is None else a.shape[self._axis]
         if self.n == 0:
             raise ValueError(f"there are no elements, so there is no result; {what} need at least one")
