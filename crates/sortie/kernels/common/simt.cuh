@@ -330,7 +330,7 @@ template <u32 left> SIMT_FN void copy_async_wait() {
 #endif
 }
 
-// ------------------------------------------------------------------------------------------------------------ CUDA: bits
+// ------------------------------------------------------------------------------------------------- CUDA: bits and floats
 
 SIMT_FN u32 popcount(u32 x) { return __popc(x); }
 SIMT_FN u32 popcount(u64 x) { return __popcll(x); }
@@ -347,6 +347,10 @@ SIMT_FN u32 permute_bytes(u32 a, u32 b, u32 selector) { return __byte_perm(a, b,
 // word.
 SIMT_FN u32 funnel_shift_left(u32 low, u32 high, u32 by) { return __funnelshift_l(low, high, by); }
 SIMT_FN u32 funnel_shift_right(u32 low, u32 high, u32 by) { return __funnelshift_r(low, high, by); }
+// The nearest number from 0 to 1; 0 for NaN.
+SIMT_FN float saturated(float x) { return __saturatef(x); }
+// x * y + z, rounded once.
+SIMT_FN float multiply_add(float x, float y, float z) { return __fmaf_rn(x, y, z); }
 
 // Promises the compiler that a condition holds. The bench checks it.
 SIMT_FN void assume(bool holds) { __builtin_assume(holds); }
@@ -473,6 +477,8 @@ SIMT_FN u32 permute_bytes(u32 a, u32 b, u32 selector) {
 }
 SIMT_FN u32 funnel_shift_left(u32 low, u32 high, u32 by) { return u32((u64(high) << 32 | low) << (by & 31) >> 32); }
 SIMT_FN u32 funnel_shift_right(u32 low, u32 high, u32 by) { return u32((u64(high) << 32 | low) >> (by & 31)); }
+SIMT_FN float saturated(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
+SIMT_FN float multiply_add(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 
 SIMT_FN void assume(bool holds, bench::Line line = bench::here()) {
     if (!holds) bench::fail_assumption(line);

@@ -15,6 +15,7 @@
 // - If a bound was wrong, or too much is collected, locate marks the indices that this concerns, and digits of the keys are
 //   counted for each, the highest first. Otherwise, count returns at once.
 // - Source: own. Bounds from a sample are those of Floyd and Rivest, "Expected time bounds for selection" (1975).
+#include "cells.cuh"
 #include "mixed.cuh"
 #include "read.cuh"
 #include "scan.cuh"
@@ -25,6 +26,8 @@
 namespace simt::nth {
 
 using select::BLOCK;
+using select::CELLS;
+using select::Cells;
 using select::Code;
 using select::CODE_BITS;
 using select::Codes;
@@ -41,23 +44,25 @@ constexpr u32 SAMPLED_ROW = 4;
 // As many marked keys of a thread's row are looked at in turn, those of all threads at once. Others are loaded again. On an H200, this
 // halves the time where most keys are equal to a bound.
 constexpr u32 MANY_OF_ONE = 3;
-constexpr u32 MANY_OF_ALL = 10;
+// Those with several ranges, and marked ones of a warp's row that are compared at once. On an H200, this takes 100 distinct values and 99
+// indices from 1.4 to 0.7 ms.
+constexpr u32 ROW_OF_ALL = ROW / 2;
+constexpr u32 MANY_OF_ALL = WARP * ROW_OF_ALL / 2;
+// Marked codes of a warp: up to 31 that are left, and those of a row.
+constexpr u32 PENDING = WARP - 1 + WARP * ROW_OF_ALL;
 
 // Threads of the block that makes the table.
 constexpr u32 BOUNDING = 1024;
 constexpr u32 MOST_BOUNDS = SORTIE_MOST_BOUNDS;
 constexpr u32 MOST_CLASSES = 2 * MOST_BOUNDS + 1;
-// Cells divide the codes from the first bound to the last evenly. Two more are for the codes before and after them.
-constexpr u32 CELL_BITS = SORTIE_CELL_BITS;
-constexpr u32 CELLS = (1u << CELL_BITS) + 2;
-// A cell with bounds is divided into at least this many parts for each of them, and less than twice as many.
-constexpr u32 PARTS = 8;
-constexpr u32 TABLE = CELLS + 2 * PARTS * MOST_BOUNDS;
-static_assert(TABLE == SORTIE_TABLE, "as the host has it");
-// What the table says of a cell or a part: the class of its codes, if they have one and are not collected; the number of bounds in those
-// before it, and up to its end << 16; or where its parts begin, and the binary logarithm of the codes of a part << 16.
-constexpr u32 SEVERAL = 1u << 31;
-constexpr u32 DIVIDED = 1u << 30;
+static_assert(MOST_BOUNDS <= BOUNDING, "a thread has one bound");
+// What the table says of a cell: the class of its codes, if they have one and are not collected; or SEVERAL, the number of bounds before
+// it, and that of bounds in it << TOLD_FROM, where MOST_TOLD may be more.
+constexpr u32 SEVERAL = 1u << 15;
+constexpr u32 TOLD_FROM = 9;
+constexpr u32 BEFORE = (1u << TOLD_FROM) - 1;
+constexpr u32 MOST_TOLD = BEFORE >> 3;
+static_assert(MOST_BOUNDS <= BEFORE && (MOST_TOLD << TOLD_FROM | BEFORE) < SEVERAL, "they fit an entry");
 // Counters of a class, so that the lanes of a warp meet at few of them.
 constexpr u32 COPIES = SORTIE_COPIES;
 
@@ -79,6 +84,12 @@ struct Level {
     u64 before;
 };
 
+struct Table {
+    Cells cells;
+    u16 entries[CELLS];
+};
+static_assert(sizeof(Table) == SORTIE_TABLE_BYTES, "as the host has it");
+
 struct Job {
     const Key* keys;
     u64 count;
@@ -98,14 +109,15 @@ struct Job {
     u32* numbers;
     // In order, two for each range.
     Code* bounds;
-    // TABLE entries: of cells, and then of their parts.
-    u32* table;
+    // For each range, what is added to its codes, so that those of all ranges follow each other. They sort faster then.
+    Code* bases;
+    Table* table;
     // Keys of each class, keys collected, indices missed, and the greatest code; all zero before.
     u64* counts;
     u64* found;
     u64* missed;
     Code* greatest;
-    // For each index, where its key is, and its code if that is known.
+    // For each index, where its key is, and its code if that is known, or what was added to it.
     u32* at;
     Code* known;
     // For each round and index, a level, and DIGITS counts, which are zero before.
@@ -165,100 +177,94 @@ SIMT_KERNEL(BLOCK, 4) sample(Job job, Codes codes) {
     for (u32 r = 0; r < SAMPLED_ROW; ++r) job.sample[first + r * BLOCK] = Code(codes.of(row[r]));
 }
 
-// How codes are divided into cells.
-struct Cells {
-    // Codes before `first` are in its cell, and those after `last` in its.
-    Code first, last;
-    // The binary logarithm of the codes of a cell.
-    u32 shift;
-
-    // For bounds from `low` to `high`.
-    SIMT_FN Cells(Code low, Code high) {
-        const u32 bits = 8 * sizeof(Code) - leading_zeros(Code(high - low));
-        shift = bits > CELL_BITS ? bits - CELL_BITS : 0;
-        const Code codes = Code(Code(1) << shift);
-        first = low < codes ? Code(0) : Code(low - codes);
-        last = Code(high + codes) < high ? Code(~Code(0)) : Code(high + codes);
-    }
-
-    SIMT_FN Code offset(Code code) const { return Code(lesser(greater(code, first), last) - first); }
-
-    // What the table says of the cell of a code.
-    SIMT_FN u32 look_up(const u32* table, Code code) const { return table[u32(offset(code) >> shift)]; }
-
-    // What it says of the part of a cell, if that is divided.
-    SIMT_FN u32 look_up_part(const u32* table, Code code) const {
-        const Code at = offset(code);
-        const u32 cell = table[u32(at >> shift)];
-        if (!(cell & DIVIDED)) return cell;
-        return table[(cell & 0xFFFF) + u32(Code(at & Code((Code(1) << shift) - 1)) >> (cell >> 16 & 63))];
-    }
-};
-
-// The entry of a cell or a part with bounds `before` to `end`. `width` is the binary logarithm of its codes.
-SIMT_FN u32 entry(u32 before, u32 end, u32 width) {
-    const bool has_bounds = before != end;
-    if (has_bounds ? width > 0 : before % 2 == 1) return SEVERAL | before | end << 16;
-    return 2 * before + has_bounds;
-}
-
 struct BoundShared {
     Code bounds[MOST_BOUNDS];
-    // Cells with parts, their entries, how many there are, and where the parts of the next would begin.
-    u32 divided[MOST_BOUNDS];
-    u32 entries[MOST_BOUNDS];
-    u32 count;
-    u32 end;
+    // Their cells.
+    u32 cells[MOST_BOUNDS];
+    // The first and the last bound that is a finite number.
+    u32 low, high;
+    // A bit for each cell by code, and for each by value: whether it has a bound; and how many of some sampled codes are in such a cell.
+    u32 has_bound[2][CELLS / 32];
+    u32 hits[2];
+    Code sums[BOUNDING / WARP];
 };
 static_assert(sizeof(BoundShared) == SORTIE_BOUND_MEMORY, "as the host has it");
 
+// The cells for bounds in shared memory: those by code or by value, whichever have fewer keys in cells with bounds.
+SIMT_FN Cells best_cells(const Job& job, const Codes& codes, BoundShared& shared) {
+    const u32 limits = job.limits();
+    const Cells by_code = select::cells_of_codes(shared.bounds[0], shared.bounds[limits - 1]);
+    if constexpr (select::HAS_VALUES) {
+        for (u32 i = thread_rank(); i < CELLS / 16; i += BOUNDING) shared.has_bound[0][i] = 0;
+        if (thread_rank() < 2) shared.hits[thread_rank()] = 0;
+        if (thread_rank() == 0) shared.low = shared.high = 0;
+        barrier();
+        const auto is_finite = [&](u32 i) {
+            if (i >= limits) return false;
+            const float number = select::value_of(code::decode<KIND>(Key(shared.bounds[i]), codes.transform));
+            return number - number == 0;
+        };
+        const u32 i = thread_rank();
+        if (is_finite(i) && (i == 0 || !is_finite(i - 1))) shared.low = i;
+        if (is_finite(i) && !is_finite(i + 1)) shared.high = i;
+        barrier();
+        const Cells by_value = select::cells_of_values(shared.bounds[shared.low], shared.bounds[shared.high], codes);
+        if (shared.low == shared.high || by_value.scale == 0) return by_code;
+        const auto with_bit = [&](const Cells& cells, Code code, auto act) {
+            const u32 cell = cells.of(code, codes);
+            act(cell / 32, 1u << cell % 32);
+        };
+        if (i < limits) {
+            with_bit(by_code, shared.bounds[i], [&](u32 at, u32 bit) { atomic_or<Relaxed, Block>(&shared.has_bound[0][at], bit); });
+            with_bit(by_value, shared.bounds[i], [&](u32 at, u32 bit) { atomic_or<Relaxed, Block>(&shared.has_bound[1][at], bit); });
+        }
+        barrier();
+        const Code code = job.sample[i * (job.sampled / BOUNDING)];
+        with_bit(by_code, code, [&](u32 at, u32 bit) {
+            if (shared.has_bound[0][at] & bit) atomic_add<Relaxed, Block>(&shared.hits[0], 1);
+        });
+        with_bit(by_value, code, [&](u32 at, u32 bit) {
+            if (shared.has_bound[1][at] & bit) atomic_add<Relaxed, Block>(&shared.hits[1], 1);
+        });
+        barrier();
+        if (shared.hits[1] < shared.hits[0]) return by_value;
+    }
+    return by_code;
+}
+
 // bound: takes the bounds from the sorted sample.
 // - Launch: a block of BOUNDING threads. Shared memory: BoundShared.
-// - Writes: `bounds`, and for several ranges `table`.
-SIMT_KERNEL(BOUNDING, 1) bound(Job job) {
+// - Writes: `bounds`, `bases`, and for several ranges `table`.
+SIMT_KERNEL(BOUNDING, 1) bound(Job job, Codes codes) {
     await_turn();
     BoundShared& shared = *reinterpret_cast<BoundShared*>(shared_memory());
     const u32* const lows = job.numbers + job.wanted;
     const u32* const highs = lows + job.ranges;
-    for (u32 i = thread_rank(); i < job.ranges; i += BOUNDING) {
+    const u32 i = thread_rank();
+    if (i < job.ranges) {
         shared.bounds[2 * i] = lows[i] == 0 ? Code(0) : job.sample[lows[i] - 1];
         shared.bounds[2 * i + 1] = highs[i] == job.sampled ? Code(~Code(0)) : job.sample[highs[i]];
     }
-    if (thread_rank() == 0) {
-        shared.count = 0;
-        shared.end = CELLS;
-    }
     barrier();
     const u32 limits = job.limits();
-    for (u32 i = thread_rank(); i < limits; i += BOUNDING) job.bounds[i] = shared.bounds[i];
+    if (i < limits) job.bounds[i] = shared.bounds[i];
+    const Code low = i < job.ranges ? shared.bounds[2 * i] : 0, width = i < job.ranges ? Code(shared.bounds[2 * i + 1] - low) : 0;
+    const Code before_range = scan::exclusive<BOUNDING>(width, shared.sums);
+    if (i < job.ranges) job.bases[i] = Code(before_range - low);
     if (job.ranges == 1) return;
 
-    const Cells cells(shared.bounds[0], shared.bounds[limits - 1]);
-    // The bounds in the cells before one, and in its parts before one of them.
-    const auto bounds_before = [&](u32 cell, u32 part, u32 width) {
-        if (Code(cell) > Code(~Code(0)) >> cells.shift) return limits;
-        const Code offset = Code((Code(cell) << cells.shift) + (Code(part) << width));
-        return search::first_of(0, limits, [&](u32 i) { return Code(shared.bounds[i] - cells.first) >= offset; });
-    };
-    for (u32 cell = thread_rank(); cell < CELLS; cell += BOUNDING) {
-        const u32 before = bounds_before(cell, 0, 0), end = bounds_before(cell + 1, 0, 0);
-        u32 found = entry(before, end, cells.shift);
-        if (before != end && cells.shift > 0) {
-            const u32 bits = lesser(cells.shift, 32 - leading_zeros(PARTS * (end - before) - 1));
-            found = DIVIDED | atomic_add<Relaxed, Block>(&shared.end, 1u << bits) | (cells.shift - bits) << 16;
-            const u32 i = atomic_add<Relaxed, Block>(&shared.count, 1);
-            shared.divided[i] = cell;
-            shared.entries[i] = found;
-        }
-        job.table[cell] = found;
-    }
+    const Cells cells = best_cells(job, codes, shared);
+    if (thread_rank() == 0) job.table->cells = cells;
+    if (i < limits) shared.cells[i] = cells.of(shared.bounds[i], codes);
     barrier();
-    for (u32 i = warp_rank(); i < shared.count; i += BOUNDING / WARP) {
-        const u32 cell = shared.divided[i], width = shared.entries[i] >> 16 & 63, parts = 1u << (cells.shift - width);
-        for (u32 part = lane(); part < parts; part += WARP) {
-            const u32 end = part + 1 < parts ? bounds_before(cell, part + 1, width) : bounds_before(cell + 1, 0, 0);
-            job.table[(shared.entries[i] & 0xFFFF) + part] = entry(bounds_before(cell, part, width), end, width);
-        }
+    for (u32 cell = thread_rank(); cell < CELLS; cell += BOUNDING) {
+        const u32 before = search::first_of(0, limits, [&](u32 i) { return shared.cells[i] >= cell; });
+        const u32 end = search::first_of(before, limits, [&](u32 i) { return shared.cells[i] > cell; });
+        const bool has_bounds = before != end;
+        // A cell of one code has it as its bound.
+        const bool is_one_class = has_bounds ? cells.scale == 0 && cells.shift == 0 : before % 2 == 0;
+        const u32 found = is_one_class ? 2 * before + has_bounds : SEVERAL | before | lesser(end - before, MOST_TOLD) << TOLD_FROM;
+        job.table->entries[select::entry_of(cell)] = u16(found);
     }
 }
 
@@ -268,6 +274,18 @@ template <class T> SIMT_FN T sum_of_warp(T value) {
     return value;
 }
 
+// The sum of the lanes before this one, and that of all.
+SIMT_FN u32 exclusive_of_warp(u32 value, u32& all) {
+    u32 end = value;
+    SIMT_UNROLL
+    for (u32 by = 1; by < WARP; by *= 2) {
+        const u32 below = shuffle_up(end, by);
+        if (lane() >= by) end += below;
+    }
+    all = shuffle(end, WARP - 1);
+    return end - value;
+}
+
 // Adds a lane's greatest code to that of all.
 SIMT_FN void note_greatest(const Job& job, Code code) {
     SIMT_UNROLL
@@ -275,9 +293,9 @@ SIMT_FN void note_greatest(const Job& job, Code code) {
     if (lane() == 0) atomic_max(job.greatest, code);
 }
 
-// The bits of the keys of a row that are among the `left` ones.
-SIMT_FN u32 bits_there(u32 left) {
-    return left == ROW * WARP ? FULL : (1u << (left + WARP - 1 - lane()) / WARP) - 1;
+// The bits of the keys of a row of LENGTH keys a thread that are among the `left` ones.
+template <u32 LENGTH> SIMT_FN u32 bits_there(u32 left) {
+    return left == LENGTH * WARP ? FULL : (1u << (left + WARP - 1 - lane()) / WARP) - 1;
 }
 
 // Calls visit(code, is_there) for the keys of marked bits of a row, one for each lane at a time. Loads them again: they are few.
@@ -295,7 +313,7 @@ struct OneShared {
 };
 static_assert(sizeof(OneShared) == SORTIE_ONE_MEMORY, "as the host has it");
 
-// filter_one: collects the keys within the range, and counts those of the other classes but the last. For one range.
+// filter_one: collects the codes within the range, less its lower bound, and counts those of the other classes but the last. For one range.
 // - Launch: any number of blocks of BLOCK threads. Shared memory: OneShared.
 // - Writes: `counts`, `found`, `greatest`, and up to `capacity` codes to `words`, in any order.
 // - Cost: one read of the keys; an atomic for every 96 to 128 codes collected.
@@ -316,7 +334,7 @@ SIMT_KERNEL(BLOCK, 4) filter_one(Job job, Codes codes) {
             if (code < low) lower |= 1u << r;
             if (Code(code - low) <= width) marked |= 1u << r;
         }
-        const u32 there = bits_there(left);
+        const u32 there = bits_there<ROW>(left);
         before += popcount(lower & there);
         marked &= there;
         if (any(popcount(marked) >= MANY_OF_ONE)) {
@@ -336,7 +354,7 @@ SIMT_KERNEL(BLOCK, 4) filter_one(Job job, Codes codes) {
             const bool is_low = is_there && code == low, is_high = is_there && code == high && code != low;
             at_low += is_low;
             at_high += is_high;
-            list.append(is_there && !is_low && !is_high, code);
+            list.append(is_there && !is_low && !is_high, Code(code - low));
         });
     });
     list.flush();
@@ -349,75 +367,104 @@ SIMT_KERNEL(BLOCK, 4) filter_one(Job job, Codes codes) {
 
 struct AllShared {
     Code held[WARPS][HELD];
+    Code pending[WARPS][PENDING];
     Code bounds[MOST_BOUNDS];
-    u32 table[TABLE];
-    u32 counts[MOST_CLASSES * COPIES];
+    Code bases[MOST_BOUNDS / 2];
+    // One more, for the keys of cells of several classes.
+    u32 counts[COPIES][MOST_CLASSES + 1];
+    u16 entries[CELLS];
 };
 static_assert(sizeof(AllShared) == SORTIE_ALL_MEMORY, "as the host has it");
 
-// filter_all: counts the keys of all classes, and collects those within ranges.
+// filter_all: counts the keys of all classes, and collects the codes within ranges and the base of their range.
 // - Launch: any number of blocks of BLOCK threads. Shared memory: AllShared.
 // - Writes: as filter_one.
-// - Cost: one read of the keys; for each, a look at the table and an atomic in shared memory. For keys in cells of several classes
-//   another look and a binary search. An atomic for every 96 to 128 codes
-//   collected.
+// - Cost: one read of the keys; for each, a look at the table and an atomic in shared memory. Keys in cells of several classes are gathered
+//   until each lane of a warp has one, which costs a search among the bounds of the cell and another atomic. An atomic for every 96 to
+//   128 codes collected.
 SIMT_KERNEL(BLOCK, 4) filter_all(Job job, Codes codes) {
     await_turn();
     AllShared& shared = *reinterpret_cast<AllShared*>(shared_memory());
     const u32 limits = job.limits(), classes = 2 * limits + 1;
     for (u32 i = thread_rank(); i < limits; i += BLOCK) shared.bounds[i] = job.bounds[i];
-    for (u32 i = thread_rank(); i < TABLE; i += BLOCK) shared.table[i] = job.table[i];
-    for (u32 i = thread_rank(); i < classes * COPIES; i += BLOCK) shared.counts[i] = 0;
+    for (u32 i = thread_rank(); i < job.ranges; i += BLOCK) shared.bases[i] = job.bases[i];
+    for (u32 i = thread_rank(); i < CELLS; i += BLOCK) shared.entries[i] = job.table->entries[i];
+    for (u32 i = thread_rank(); i < COPIES * (MOST_CLASSES + 1); i += BLOCK) shared.counts[0][i] = 0;
     barrier();
 
-    const Cells cells(shared.bounds[0], shared.bounds[limits - 1]);
-    u32* const own_counts = &shared.counts[lane() % COPIES];
-    const auto count = [&](u32 c) { atomic_add<Relaxed, Block>(&own_counts[c * COPIES], 1); };
+    const Cells cells = job.table->cells;
+    u32* const own_counts = shared.counts[lane() % COPIES];
+    const auto look_up = [&](u32 cell) { return u32(shared.entries[select::entry_of(cell)]); };
+    // Others than those of one class are counted later.
+    const auto count_class = [&](u32 found, u32 keys) { atomic_add<Relaxed, Block>(&own_counts[lesser(found, MOST_CLASSES)], keys); };
     Code last = 0;
     List<Code> list = {shared.held[warp_rank()], job.words, job.capacity, job.found};
-    select::for_rows<ROW>(job.share(), [&](const Key(&row)[ROW], u64 first, u32 left) {
-        const u32 there = bits_there(left);
-        u32 marked = 0;
+    Code* const pending = shared.pending[warp_rank()];
+    u32 pends = 0;
+    // Takes the last pending codes, at most one for each lane.
+    const auto classify = [&] {
+        const u32 taken = lesser(pends, WARP);
+        pends -= taken;
+        const bool is_there = lane() < taken;
+        const Code code = pending[pends + (is_there ? lane() : 0)];
+        const u32 found = look_up(cells.of(code, codes)), start = found & BEFORE, told = (found & ~SEVERAL) >> TOLD_FROM;
+        const u32 end = told == MOST_TOLD ? limits : start + told;
+        const u32 before = search::first_of(start, end, [&](u32 i) { return !(shared.bounds[i] < code); });
+        const bool equals = before < end && shared.bounds[before] == code;
+        if (is_there) count_class(2 * before + equals, 1);
+        const bool is_collected = is_there && !equals && before % 2 == 1;
+        list.append(is_collected, is_collected ? Code(code + shared.bases[before / 2]) : 0);
+    };
+    select::for_rows<ROW_OF_ALL>(job.share(), [&](const Key(&row)[ROW_OF_ALL], u64 first, u32 left) {
+        Code code[ROW_OF_ALL];
         SIMT_UNROLL
-        for (u32 r = 0; r < ROW; ++r) {
-            const Code code = Code(codes.of(row[r]));
-            last = greater(last, code);
-            const u32 found = cells.look_up(shared.table, code);
-            if (found >= DIVIDED) marked |= 1u << r;
-            else if (there >> r & 1) count(found);
+        for (u32 r = 0; r < ROW_OF_ALL; ++r) {
+            code[r] = Code(codes.of(row[r]));
+            last = greater(last, code[r]);
         }
-        marked &= there;
-        if (any(popcount(marked) >= MANY_OF_ALL)) {
+        u32 found[ROW_OF_ALL], marked = 0;
+        cells.of_row(row, code, found);
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW_OF_ALL; ++r) {
+            found[r] = look_up(found[r]);
+            marked |= found[r] / SEVERAL << r;
+            count_class(found[r], 1);
+        }
+        marked &= bits_there<ROW_OF_ALL>(left);
+        // The last key was counted for those that are not there.
+        if (left < WARP * ROW_OF_ALL && lane() == 0)
+            count_class(look_up(cells.of(Code(codes.of(job.keys[first + left - 1])), codes)), left - WARP * ROW_OF_ALL);
+        u32 all, at = exclusive_of_warp(popcount(marked), all);
+        if (all >= MANY_OF_ALL) {
+            // Many may be equal to the first bound of their cells.
             SIMT_UNROLL
-            for (u32 r = 0; r < ROW; ++r) {
-                if (!(marked >> r & 1)) continue;
-                const Code code = Code(codes.of(row[r]));
-                u32 found = cells.look_up_part(shared.table, code);
-                const u32 before = found & 0xFFFF;
-                // Many may be equal to a bound.
-                if (found & SEVERAL && shared.bounds[lesser(before, limits - 1)] == code) found = 2 * before + 1;
-                if (found & SEVERAL) continue;
-                count(found);
+            for (u32 r = 0; r < ROW_OF_ALL; ++r) {
+                const u32 before = lesser(found[r] & BEFORE, limits - 1);
+                if (!(marked >> r & 1) || shared.bounds[before] != code[r]) continue;
+                count_class(2 * before + 1, 1);
                 marked &= ~(1u << r);
             }
+            at = exclusive_of_warp(popcount(marked), all);
         }
-        for_marked(marked, job.keys + first, codes, [&](Code code, bool is_there) {
-            const u32 found = cells.look_up_part(shared.table, code);
-            const u32 start = found & SEVERAL ? found & 0xFFFF : found / 2, end = found & SEVERAL ? found >> 16 & 0x7FFF : start;
-            const u32 before = search::first_of(start, end, [&](u32 i) { return !(shared.bounds[i] < code); });
-            const bool equals = found & SEVERAL ? before < end && shared.bounds[before] == code : found % 2 == 1;
-            if (is_there) count(2 * before + equals);
-            list.append(is_there && !equals && before % 2 == 1, code);
-        });
+        Code* to = pending + pends + at;
+        SIMT_UNROLL
+        for (u32 r = 0; r < ROW_OF_ALL; ++r)
+            if (marked >> r & 1) *to++ = code[r];
+        pends += all;
+        warp_barrier();
+        while (pends >= WARP) classify();
+        warp_barrier();
     });
+    if (pends > 0) classify();
     list.flush();
     note_greatest(job, last);
     barrier();
     for (u32 c = thread_rank(); c < classes; c += BLOCK) {
-        u64 sum = 0;
+        // A copy may be less than 0.
+        u32 sum = 0;
         SIMT_UNROLL
-        for (u32 i = 0; i < COPIES; ++i) sum += shared.counts[c * COPIES + i];
-        if (sum != 0) atomic_add(&job.counts[c], sum);
+        for (u32 i = 0; i < COPIES; ++i) sum += shared.counts[i][c];
+        if (sum != 0) atomic_add(&job.counts[c], u64(sum));
     }
 }
 
@@ -474,6 +521,7 @@ SIMT_KERNEL(BLOCK, 1) locate(Job job) {
             job.known[i] = job.bounds[c / 2];
         } else if (fits && is_collected(c)) {
             at = u32(index - (shared.ends[c] - shared.collected[c]));
+            job.known[i] = job.bases[c / 4];
         }
         job.at[i] = at;
         if (at == MISSED) atomic_add(job.missed, u64(1));
@@ -561,7 +609,8 @@ SIMT_KERNEL(BLOCK, 1) take(Job job, Codes codes) {
     DescentShared& shared = *reinterpret_cast<DescentShared*>(shared_memory());
     const u32 i = block_rank(), at = job.takes_all ? job.numbers[i] : job.at[i];
     u64 code;
-    if (job.takes_all || at < MISSED) code = job.words[at];
+    if (job.takes_all) code = job.words[at];
+    else if (at < MISSED) code = Code(job.words[at] - job.known[i]);
     else if (at == KNOWN) code = job.known[i];
     else code = level_after(job, i, ROUNDS - 1, shared).prefix;
     if (thread_rank() == 0) job.nth[i] = code::decode<KIND>(Key(code), codes.transform);

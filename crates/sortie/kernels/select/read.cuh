@@ -20,23 +20,23 @@ struct Share {
 };
 
 // Calls visit(row, first, left) for all keys of the share, the whole warp at the same time. row[r] is the key of index
-// first + r * WARP + lane() if that is among the `left` keys from the first on.
+// first + r * WARP + lane() if that is among the `left` keys from the first on. Only the last row of the array may lack keys.
 template <u32 LENGTH, class Visit> SIMT_FN void for_rows(const Share& share, Visit visit) {
     constexpr u32 STEP = WARP * LENGTH;
-    const u64 warps = u64(share.parts) * WARPS, warp = u64(share.part) * WARPS + warp_rank();
-    for (u64 first = warp * STEP; first < share.count; first += warps * STEP) {
-        const u32 left = u32(lesser(share.count - first, u64(STEP)));
-        const Key* keys = share.keys + first;
-        Key row[LENGTH];
-        if (left == STEP) {
-            SIMT_UNROLL
-            for (u32 r = 0; r < LENGTH; ++r) row[r] = keys[r * WARP + lane()];
-        } else {
-            SIMT_UNROLL
-            for (u32 r = 0; r < LENGTH; ++r) row[r] = keys[lesser(r * WARP + lane(), left - 1)];
-        }
-        visit(row, first, left);
+    const u64 step = u64(share.parts) * WARPS * STEP;
+    u64 first = (u64(share.part) * WARPS + warp_rank()) * STEP;
+    const Key* own = share.keys + first + lane();
+    Key row[LENGTH];
+    for (; first + STEP <= share.count; first += step, own += step) {
+        SIMT_UNROLL
+        for (u32 r = 0; r < LENGTH; ++r) row[r] = own[r * WARP];
+        visit(row, first, STEP);
     }
+    if (first >= share.count) return;
+    const u32 left = u32(share.count - first);
+    SIMT_UNROLL
+    for (u32 r = 0; r < LENGTH; ++r) row[r] = share.keys[first + lesser(r * WARP + lane(), left - 1)];
+    visit(row, first, left);
 }
 
 // Items that a warp holds before it appends them.

@@ -10,7 +10,7 @@ pub(crate) mod strings;
 
 use sortie_device::Program;
 
-pub(crate) use layout::{numbers, struct_bytes};
+pub(crate) use layout::{Fields, numbers, struct_bytes};
 
 use crate::key::{Bits, Code, Transform};
 use crate::{Error, Order};
@@ -85,6 +85,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("wide.cuh", include_str!("../../../kernels/segments/wide.cuh")),
     ("read.cuh", include_str!("../../../kernels/select/read.cuh")),
     ("row.cuh", include_str!("../../../kernels/select/row.cuh")),
+    ("cells.cuh", include_str!("../../../kernels/select/cells.cuh")),
     ("word.cuh", include_str!("../../../kernels/select/word.cuh")),
     ("worker.cuh", include_str!("../../../kernels/segments/worker.cuh")),
 ];

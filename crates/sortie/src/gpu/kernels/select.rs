@@ -73,6 +73,7 @@ shared! {
         sample: u64,
         numbers: u64,
         bounds: u64,
+        bases: u64,
         table: u64,
         counts: u64,
         found: u64,

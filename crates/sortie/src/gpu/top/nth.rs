@@ -10,13 +10,14 @@ use crate::gpu::alloc::{check_workspace, scratch, workspace_bytes};
 use crate::gpu::array::MOST_KEYS;
 use crate::gpu::engine::KernelSet;
 use crate::gpu::kernels::select::{NthJob, NthNumbers, PUT};
-use crate::gpu::kernels::{File, Instance, numbers, struct_bytes};
+use crate::gpu::kernels::{Fields, File, Instance, numbers, struct_bytes};
 use crate::gpu::{Gpu, Pending};
 use crate::{Error, Order, TotalOrder};
 
 const BLOCK: usize = 256;
 const BOUNDING: usize = 1024;
-const WARPS: usize = BLOCK / sortie_device::WARP as usize;
+const WARP: usize = sortie_device::WARP as usize;
+const WARPS: usize = BLOCK / WARP;
 const HELD: usize = 128;
 const DIGITS: usize = 256;
 /// Codes of a sample that a block looks at.
@@ -33,6 +34,8 @@ const SELECT_FROM: usize = 1 << 22;
 const SORTED_FROM: usize = 4;
 /// Bounds for which the kernels have shared memory. Two belong to a range.
 const MOST_BOUNDS: usize = 256;
+/// The binary logarithm of the cells that the kernels look up. With more, a block would take more than 48 KB of shared memory.
+const CELL_BITS: u32 = 13;
 const COPIES: usize = 4;
 
 /// Which keys [`Gpu::nth`] finds, and where it writes them.
@@ -187,7 +190,7 @@ impl Gpu {
                     (job, codes),
                 )?;
                 sort(job.sample, plan.sampled)?;
-                bound.launch(stream, one_block(BOUNDING, shared.bound), (job,))?;
+                bound.launch(stream, one_block(BOUNDING, shared.bound), (job, codes))?;
                 let (filter, room) = match plan.ranges.len() {
                     1 => (filter_one, shared.one),
                     _ => (filter_all, shared.all),
@@ -220,8 +223,8 @@ impl KernelSet for OfNth {
         let mut defines = self.content.defines();
         defines.extend([
             ("SORTIE_MOST_BOUNDS", MOST_BOUNDS.to_string()),
-            ("SORTIE_CELL_BITS", cell_bits(code).to_string()),
-            ("SORTIE_TABLE", table(code).to_string()),
+            ("SORTIE_CELL_BITS", CELL_BITS.to_string()),
+            ("SORTIE_TABLE_BYTES", struct_bytes(&table(code)).to_string()),
             ("SORTIE_COPIES", COPIES.to_string()),
             ("SORTIE_PUT", PUT.to_string()),
             ("SORTIE_BOUND_MEMORY", shared.bound.to_string()),
@@ -261,11 +264,16 @@ fn shared(code: usize) -> Shared {
     let (classes, locating) = (2 * MOST_BOUNDS + 1, (2 * MOST_BOUNDS + 1).next_multiple_of(BLOCK));
     let descent = numbers(8, WARPS + 2);
     Shared {
-        bound: struct_bytes(&[numbers(code, MOST_BOUNDS), numbers(4, 2 * MOST_BOUNDS + 2)]),
+        bound: struct_bytes(&[
+            numbers(code, MOST_BOUNDS),
+            numbers(4, MOST_BOUNDS + 2 + (2 << CELL_BITS) / 32 + 2),
+            numbers(code, BOUNDING / WARP),
+        ]),
         one: struct_bytes(&[numbers(code, WARPS * HELD)]),
         all: struct_bytes(&[
-            numbers(code, WARPS * HELD + MOST_BOUNDS),
-            numbers(4, table(code) + classes * COPIES),
+            numbers(code, WARPS * (HELD + pending(code)) + MOST_BOUNDS + MOST_BOUNDS / 2),
+            numbers(4, COPIES * (classes + 1)),
+            numbers(2, 1 << CELL_BITS),
         ]),
         locate: struct_bytes(&[numbers(8, 2 * WARPS + 2 * locating)]),
         descent: struct_bytes(&[descent]),
@@ -273,15 +281,14 @@ fn shared(code: usize) -> Shared {
     }
 }
 
-/// The binary logarithm of the cells between the first and the last bound. With as many for codes of 8 bytes, a block would take more than
-/// 48 KB of shared memory.
-fn cell_bits(code_bytes: usize) -> usize {
-    if code_bytes > 4 { 11 } else { 12 }
+/// Codes of a warp that wait to be looked at.
+fn pending(code_bytes: usize) -> usize {
+    WARP - 1 + WARP * if code_bytes > 4 { 4 } else { 8 }
 }
 
-/// Entries of the table: of cells, and of their parts.
-fn table(code_bytes: usize) -> usize {
-    (1 << cell_bits(code_bytes)) + 2 + 16 * MOST_BOUNDS
+/// The table: which cells there are, and their entries.
+fn table(code_bytes: usize) -> [Fields; 3] {
+    [numbers(code_bytes, 2), numbers(4, 4), numbers(2, 1 << CELL_BITS)]
 }
 
 /// Bytes of the code of a key.
@@ -410,7 +417,8 @@ impl Plan {
             sample: part(self.sampled * code),
             numbers: part((wanted + 2 * ranges) * size_of::<u32>()),
             bounds: part(2 * ranges * code),
-            table: part(sampling * size_of::<u32>() * table(code)),
+            bases: part(ranges * code),
+            table: part(sampling * struct_bytes(&table(code))),
             at: part(sampling * wanted * size_of::<u32>()),
             known: part(sampling * wanted * code),
             levels: part(sampling * self.key_bytes * wanted * 16),
@@ -446,6 +454,7 @@ mod tests {
 
     use super::*;
     use crate::gpu::on_bench::on_bench_of;
+    use crate::{Key, Nans, Sorter};
 
     const N: usize = 10_000;
 
@@ -455,12 +464,12 @@ mod tests {
     }
 
     /// The keys that a plan finds.
-    fn found<K: TotalOrder + Pod>(gpu: &Gpu, keys: &[K], indices: &[usize], plan: &Plan) -> Vec<K> {
+    fn found<K: Key + Pod>(gpu: &Gpu, keys: &[K], indices: &[usize], plan: &Plan, order: Order) -> Vec<K> {
         let (device, stream) = (gpu.device(), gpu.device().stream().unwrap());
         let there = device.alloc::<K>(keys.len()).unwrap();
         let nth = device.alloc::<K>(indices.len()).unwrap();
         stream.copy_in(there.view(), keys).unwrap();
-        let wanted = DeviceNth { indices, nth: nth.view(), order: Order::default() };
+        let wanted = DeviceNth { indices, nth: nth.view(), order };
         let content = Content::of::<K>(wanted.order, false).unwrap();
         // SAFETY: nothing else uses keys and results.
         unsafe { gpu.select_nth(&stream, there.view(), &wanted, &content, plan).unwrap() };
@@ -469,11 +478,18 @@ mod tests {
         found
     }
 
-    fn check<K: TotalOrder + Pod + Ord>(gpu: &Gpu, keys: &[K], indices: &[usize], plan: &Plan) {
+    fn check_order<K: Key + Pod>(gpu: &Gpu, keys: &[K], indices: &[usize], plan: &Plan, order: Order) {
         let mut sorted = keys.to_vec();
-        sorted.sort_unstable();
+        let sorter = Sorter::builder().descending(order.descending).nans(order.nans).build().unwrap();
+        sorter.sort(&mut sorted).unwrap();
         let expected: Vec<K> = indices.iter().map(|&index| sorted[index]).collect();
-        assert!(found(gpu, keys, indices, plan) == expected, "{indices:?} {plan:?}");
+        let found = found(gpu, keys, indices, plan, order);
+        let bytes = bytemuck::cast_slice::<K, u8>;
+        assert!(bytes(&found) == bytes(&expected), "{indices:?} {order:?} {plan:?}");
+    }
+
+    fn check<K: Key + Pod>(gpu: &Gpu, keys: &[K], indices: &[usize], plan: &Plan) {
+        check_order(gpu, keys, indices, plan, Order::default());
     }
 
     /// With a sample of this many keys, however few keys there are.
@@ -510,6 +526,41 @@ mod tests {
                 check(gpu, &keys, &several, &plan::<u32>(&several, 2048));
                 check(gpu, &wide, &several, &plan::<i64>(&several, 2048));
                 check(gpu, &narrow, &[0, 4_000], &plan::<u8>(&[0, 4_000], 1024));
+            }
+        });
+    }
+
+    /// Floats are divided by value where that leaves fewer beside bounds. NaNs have no value, and lie at one end or the other.
+    #[test]
+    fn floats_of_every_distribution_are_found() {
+        on_bench(|gpu| {
+            let mut random = fastrand::Rng::with_seed(2);
+            let mut normal = || (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
+            let around_zero: Vec<f64> = (0..N).map(|_| normal()).collect();
+            let mixed = |i: usize| match i % 7 {
+                0 => f64::NAN,
+                1 => -f64::NAN,
+                2 => [f64::INFINITY, f64::NEG_INFINITY, -0.0, 0.0][i % 4],
+                3 => around_zero[i] * f64::MAX,
+                4 => around_zero[i] * f64::MIN_POSITIVE,
+                _ => around_zero[i],
+            };
+            let cases: [Vec<f64>; 6] = [
+                around_zero.clone(),
+                (0..N).map(mixed).collect(),
+                around_zero.iter().map(|x| x.abs().powi(40)).collect(),
+                around_zero.iter().map(|x| 1e9 + x * 1e-6).collect(),
+                (0..N).map(|i| (i % 10) as f64).collect(),
+                around_zero.iter().map(|&x| if x < 1.0 { f64::NAN } else { x }).collect(),
+            ];
+            let indices = [9_990, 1, 1_000, 2_500, 2_501, 5_000, 7_000, N - 1];
+            for keys in &cases {
+                let narrow: Vec<f32> = keys.iter().map(|&key| key as f32).collect();
+                for (descending, nans) in [(false, Nans::Last), (true, Nans::Last), (false, Nans::First)] {
+                    let order = Order { descending, nans, ..Order::default() };
+                    check_order(gpu, keys, &indices, &plan::<f64>(&indices, 2048), order);
+                    check_order(gpu, &narrow, &indices, &plan::<f32>(&indices, 2048), order);
+                }
             }
         });
     }
