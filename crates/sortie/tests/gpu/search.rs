@@ -6,8 +6,9 @@ use bytemuck::Pod;
 use half::f16;
 use sortie::gpu::{DeviceSearch, Gpu};
 use sortie::{Error, Index, Key, Nans, Order, Side, Sorter};
+use sortie_simt::Options;
 
-use crate::support::{PATTERNS, cut, keys, on_each};
+use crate::support::{PATTERNS, cuda, cut, keys, on_bench, on_each};
 
 /// How positions are asked for.
 #[derive(Debug, Clone, Copy)]
@@ -69,14 +70,19 @@ fn positions_are_those_of_the_cpu() {
     });
 }
 
+/// On the test bench without a check for races, which the library's own tests have for fewer queries.
 #[test]
 fn many_queries_are_searched_by_an_index_or_in_order() {
-    on_each(|gpu| {
+    let test = |gpu: &Gpu| {
         let (wide, mut queries) = (keys("random", 30_000, 3), keys("random", (1 << 20) + 77, 4));
         check::<f32, u32>(gpu, &cut(&wide), &cut(&queries), orders()[1]);
         queries.sort_unstable();
         check::<u64, u32>(gpu, &wide, &queries, orders()[0]);
-    });
+    };
+    on_bench(Options { multiprocessors: 2, ..Options::default() }, test);
+    if let Some(device) = cuda() {
+        test(&Gpu::new(device));
+    }
 }
 
 #[test]
