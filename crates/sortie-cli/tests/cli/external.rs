@@ -219,7 +219,7 @@ const PROGRAM: u64 = 12 << 20;
 fn memory_with_the_program_stays_under_the_cap_and_10_mb() {
     let chunk = data(16, 5);
     let folder = folder("data", &[]);
-    for (cap, times) in [(16, 3), (64, 7)] {
+    for (cap, times) in [(16, 2), (64, 5)] {
         let path = folder.path().join("data");
         for kind in KINDS {
             let chunk = of_kind(kind, chunk.clone());
