@@ -60,7 +60,7 @@ impl Gpu {
     /// - Fewer keys, or so many indices that a quarter of the keys would be between bounds: all keys are sorted.
     ///
     /// Scratch: 4 bytes (8 for keys of 64 bits) for each key that is sampled or sorted and the scratch of that sort, 1 KB for each
-    /// index and byte of a key, and up to 50 KB more. Of 2^28 keys, 2^19 are sampled and 2 million sorted for one index; for 9
+    /// index and byte of a key, and up to 25 KB more. Of 2^28 keys, 2^19 are sampled and 2 million sorted for one index; for 9
     /// indices, four times as many.
     ///
     /// [`Gpu::workspace_bytes_of_nth`] is the size of a workspace.
