@@ -210,10 +210,11 @@ impl Output {
         // First the mark, so that tasks that still run do not finish their parts. Then the manifest, which says that all is there.
         self.delete(UNFINISHED).await?;
         self.delete_file(&self.manifest).await?;
+        // A file that is not there any more cannot become a part. One that becomes a part meanwhile is deleted by its task.
+        self.delete_litter();
         for part in self.parts().await?.keys() {
             self.delete(part).await?;
         }
-        self.delete_litter();
         if let Ok(folder) = self.url.to_file_path() {
             // There may be something in it now that is not ours.
             if !self.existed {

@@ -74,11 +74,16 @@ impl Write {
             Ok(()) => output.ensure_unfinished(&self.sort).await,
             failed => failed,
         };
-        let rows = match written {
-            Ok(()) => part.finish().await?,
-            Err(error) => return Err(part.abandon(error).await),
-        };
-        output.delete_if_given_up(&part_name(range)).await?;
+        if let Err(error) = written {
+            return Err(part.abandon(error).await);
+        }
+        // In a task of its own: one that is cancelled while the file gets its name would leave it to nobody.
+        let finished = tokio::spawn(async move {
+            let rows = part.finish().await?;
+            output.delete_if_given_up(&part_name(range)).await?;
+            Ok::<_, DataFusionError>(rows)
+        });
+        let rows = finished.await.map_err(|error| DataFusionError::External(error.into()))??;
         let columns = vec![
             Arc::new(UInt32Array::from(vec![range as u32])) as _,
             Arc::new(UInt64Array::from(vec![rows])) as _,

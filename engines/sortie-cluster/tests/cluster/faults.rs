@@ -29,11 +29,21 @@ fn sort_on(
     let mut client = cluster.sort(&input, BY, &output, PARTS);
     happens(&mut cluster, &mut client, &output);
     let outcome = client.outcome();
-    let exists = output.exists();
+    let exists = if outcome.succeeded { output.exists() } else { !is_gone_soon(&output) };
     if exists {
         tables::check(&input, &output, BY);
     }
     (outcome, exists)
+}
+
+/// Whether a folder is not there, or soon is no more. A task that was finishing its part when the sort was given up deletes it
+/// after the client has ended.
+fn is_gone_soon(folder: &Path) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while folder.exists() && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(20));
+    }
+    !folder.exists()
 }
 
 fn has_part(output: &Path) -> bool {
