@@ -80,6 +80,11 @@ pub fn check<G, E: Debug>(sorts: &[Sort<G, E>], engine: fn(Device) -> G, known: 
     };
     let compiled: Vec<Compiled> = jobs.into_par_iter().map(report).collect();
     compiled.iter().for_each(Compiled::print);
+    // Faults or not, what was compiled need not be compiled again.
+    if toolkit.is_some() {
+        let reports = compiled.iter().filter_map(|one| Some((&one.job, one.functions.as_ref().ok()?)));
+        fs::write(file, Snapshot::text(&snapshot.compilers, reports)).unwrap();
+    }
     let faults = faults(&compiled, known);
     assert!(
         faults.is_empty(),
@@ -89,10 +94,6 @@ pub fn check<G, E: Debug>(sorts: &[Sort<G, E>], engine: fn(Device) -> G, known: 
         file.display(),
         faults.join("\n")
     );
-    if toolkit.is_some() {
-        let reports = compiled.iter().filter_map(|one| Some((&one.job, one.functions.as_ref().ok()?)));
-        fs::write(file, Snapshot::text(&snapshot.compilers, reports)).unwrap();
-    }
 }
 
 /// One in this number of the programs in the file is recompiled, to verify the file.
