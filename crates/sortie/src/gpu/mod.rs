@@ -58,6 +58,7 @@ mod batch;
 mod canonical;
 pub(crate) mod copy;
 mod engine;
+mod groups;
 mod host;
 pub(crate) mod kernels;
 #[cfg(test)]
@@ -75,6 +76,7 @@ mod workspace;
 pub use array::Compared;
 pub(crate) use array::{Divided, Place, device_ways};
 pub use engine::{Gpu, Pending};
+pub use groups::{DeviceGroups, Equality};
 pub(crate) use host::*;
 pub(crate) use ring::{Clock, Origin, Ring, Span, busy};
 pub(crate) use rows::{DevicePayload, check_payload_bytes};

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use half::f16;
 use sortie::gpu::{
-    Compared, DeviceNth, DeviceSearch, DeviceSegments, DeviceTop, Gpu, Offsets, StringViews, Strings,
+    Compared, DeviceGroups, DeviceNth, DeviceSearch, DeviceSegments, DeviceTop, Equality, Gpu, Offsets,
+    StringViews, Strings,
 };
 use sortie::gpus::{Gpus, Share};
 use sortie::{Error, Key, Order};
@@ -80,6 +81,11 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("search of u64", |gpu| search::<u64>(gpu, Order::default())),
     ("search of f64", |gpu| search::<f64>(gpu, Order::DESCENDING)),
     ("search of u8", |gpu| search::<u8>(gpu, Order::default())),
+    ("groups of u32", groups::<u32>),
+    ("groups of f32", groups::<f32>),
+    ("groups of u64", groups::<u64>),
+    ("groups of f64", groups::<f64>),
+    ("groups of u8", groups::<u8>),
     ("u32 on several devices", on_several::<u32>),
     ("f32 on several devices", on_several::<f32>),
     ("u64 on several devices", on_several::<u64>),
@@ -446,6 +452,18 @@ fn search<K: Key + Pod>(gpu: &Gpu, order: Order) -> Result<(), Error> {
     let search = DeviceSearch { by_value: true, ..DeviceSearch::of(keys.view(), positions.view(), order) };
     // SAFETY: the recorder runs nothing.
     unsafe { gpu.search_sorted(&stream, keys.view(), search)? }.wait()
+}
+
+/// Enqueues what finds groups of equal keys and writes what they have, with floats compared by value.
+fn groups<K: Key + Pod>(gpu: &Gpu) -> Result<(), Error> {
+    let (stream, keys) = (gpu.device().stream()?, gpu.device().alloc::<K>(1 << 10)?);
+    let table = gpu.device().alloc::<u64>(gpu.group_table_words(keys.len()))?;
+    let to = DeviceGroups::<K, u32>::default();
+    // SAFETY: the recorder runs nothing.
+    unsafe {
+        gpu.find_groups(&stream, keys.view(), Equality::Values, table.view())?.wait()?;
+        gpu.write_groups(&stream, keys.view(), Equality::Values, table.view(), to)?.wait()
+    }
 }
 
 /// Enqueues copies of floats of every width.

@@ -6,6 +6,7 @@ mod canonical;
 mod compared;
 mod devices;
 mod faults;
+mod groups;
 mod large;
 mod machine_code;
 mod nth;

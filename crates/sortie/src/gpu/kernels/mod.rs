@@ -2,6 +2,7 @@
 
 pub(crate) mod array;
 pub(crate) mod batch;
+pub(crate) mod groups;
 mod layout;
 pub(crate) mod search;
 pub(crate) mod segments;
@@ -53,6 +54,7 @@ pub(crate) enum File {
     TakeSorted,
     Nth,
     SearchSorted,
+    Groups,
     Splitters,
     FinishCompared,
     Strings,
@@ -160,6 +162,7 @@ impl File {
             File::TakeSorted => ("take_sorted", include_str!("../../../kernels/select/take_sorted.cu")),
             File::Nth => ("nth", include_str!("../../../kernels/select/nth.cu")),
             File::SearchSorted => ("search_sorted", include_str!("../../../kernels/select/search_sorted.cu")),
+            File::Groups => ("groups", include_str!("../../../kernels/select/groups.cu")),
             File::Splitters => ("splitters", include_str!("../../../kernels/array/splitters.cu")),
             File::FinishCompared => {
                 ("finish_compared", include_str!("../../../kernels/array/finish_compared.cu"))
@@ -173,7 +176,7 @@ impl File {
 
     /// The structs that the file shares with the host.
     fn layouts(self) -> &'static [Layout] {
-        use {array as a, batch as b, search, segments as g, select as s, strings as t};
+        use {array as a, batch as b, groups, search, segments as g, select as s, strings as t};
         match self {
             File::Rows | File::Canonical => &[],
             File::SortSegments => &[CodeTransform::LAYOUT, g::SegmentArrays::LAYOUT, g::LongSegments::LAYOUT],
@@ -260,6 +263,7 @@ impl File {
                 &[CodeTransform::LAYOUT, s::SelectCodes::LAYOUT, s::NthNumbers::LAYOUT, s::NthJob::LAYOUT]
             }
             File::SearchSorted => &[CodeTransform::LAYOUT, s::SelectCodes::LAYOUT, search::SearchJob::LAYOUT],
+            File::Groups => &[groups::SortedKeys::LAYOUT, groups::GroupResults::LAYOUT],
             File::Splitters => &[a::GroupCut::LAYOUT, a::SplitterLevel::LAYOUT],
             File::FinishCompared => &[a::SampleBuckets::LAYOUT, a::SampleArrays::LAYOUT],
             File::Strings => &[
