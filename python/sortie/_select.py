@@ -153,7 +153,8 @@ def unique(
 ) -> Any:
     """Returns the distinct elements of an array in ascending order, as ``np.unique`` without an axis.
 
-    -0.0 equals 0.0. With any of the next three arguments, the result is a tuple of the elements and what these ask for.
+    -0.0 equals 0.0. With any of the next three arguments, the result is a tuple of the elements and what these ask for. For an array of
+    torch, CuPy or Numba on a GPU, the results are arrays of its library on that GPU. The call waits once, for their number.
 
     ar
         What :func:`sort` takes as an array. It is flattened.
@@ -168,7 +169,7 @@ def unique(
 
     ``threads`` and ``memory_limit`` are those of :func:`sort`. The limit does not count the arrays that the result is made of.
 
-    Raises as :func:`sort`.
+    Raises as :func:`sort`, and ``TypeError`` for an array on a GPU that is not of torch, CuPy or Numba, and for indices of one of Numba.
 
     >>> import numpy as np, sortie
     >>> sortie.unique(np.array([3, 1, 3]))
@@ -176,6 +177,10 @@ def unique(
     >>> sortie.unique(["b", "a", "b"], return_counts=True)
     (array(['a', 'b'], dtype='<U1'), array([1, 2]))
     """
+    wanted = (bool(return_index), bool(return_inverse), bool(return_counts))
+    found = _sortie._unique_on_gpu(ar, *wanted, bool(equal_nan))
+    if found is not None:
+        return tuple(found) if len(found) > 1 else found[0]
     array = np.asanyarray(ar)
     flat = array.ravel()
     if return_index or return_inverse:

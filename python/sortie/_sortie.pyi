@@ -15,6 +15,7 @@ __all__ = [
     "_quantile_positions",
     "_search",
     "_search_on_gpu",
+    "_unique_on_gpu",
     "arg_top_k",
     "argsort",
     "argsort_segments",
@@ -208,6 +209,7 @@ def _search(
     keys: Any, queries: Any, right: bool, threads: int | None, memory_limit: int | None
 ) -> NDArray[Any]: ...
 def _search_on_gpu(keys: Any, queries: Any, right: bool, sorter: Any | None) -> Any | None: ...
+def _unique_on_gpu(a: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> list[Any] | None: ...
 def _quantile_positions(
     method: str, q: Sequence[float], n: int
 ) -> tuple[list[int], list[int], list[float], bool]: ...

@@ -62,6 +62,7 @@ mod _sortie {
     #[pymodule_export]
     use crate::select::{
         _is_on_gpu, _nth, _nth_on_gpu, _partition, _quantile_positions, _search, _search_on_gpu,
+        _unique_on_gpu,
     };
     #[pymodule_export]
     use crate::sort::{argsort, sort, sort_inplace};

@@ -45,6 +45,20 @@ pub fn _nth_on_gpu<'py>(a: &Bound<'py, PyAny>, indices: Vec<usize>) -> PyResult<
     gpu::nth(&array, &indices, &options(None, None)?)
 }
 
+/// Returns the distinct elements of an array on a GPU, and of these three what is wanted: the index of the first occurrence of each, for
+/// each element the index of the distinct one, and how often each occurs. Returns nothing if the array is not on a GPU.
+#[pyfunction]
+pub fn _unique_on_gpu<'py>(
+    a: &Bound<'py, PyAny>,
+    index: bool,
+    inverse: bool,
+    counts: bool,
+    equal_nan: bool,
+) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+    let Some(array) = GpuArray::of(a)? else { return Ok(None) };
+    gpu::unique(&array, equal_nan, gpu::Wanted { index, inverse, counts }, &options(None, None)?).map(Some)
+}
+
 /// Puts the elements at these indices of the ascending order along an axis in their places, lesser ones before them.
 #[pyfunction]
 pub fn _partition(

@@ -131,6 +131,37 @@ def test_searchsorted_on_a_gpu_is_numpys(torch, cupy):
         sortie.searchsorted(b.reshape(2, 5), b)
 
 
+@pytest.mark.parametrize("name", TORCH)
+def test_unique_on_a_gpu_is_numpys(torch, name):
+    numpys = name != "bfloat16"
+    for n in (0, 1, 5, 8192, 8193, 300_000):
+        for shape in ((n,), (n // 5, 5)):
+            a = tensors.numbers(torch, name, shape, "cuda")
+            few = (a if name == "bool" else torch.nan_to_num(a) if a.is_floating_point() else a % 50).reshape(shape)
+            for values in (a, few, few[::2]):
+                host = values.cpu() if numpys else values.cpu().float()
+                expected = np.unique(host.numpy(), return_index=True, return_inverse=True, return_counts=True)
+                found = sortie.unique(values, return_index=True, return_inverse=True, return_counts=True)
+                assert found[0].dtype == values.dtype and found[2].shape == values.shape
+                assert np.array_equal(found[0].cpu().float().numpy(), expected[0].astype("f4"), equal_nan=True)
+                # NumPy's sort is unstable for some types, and says which index is first nevertheless.
+                for ours, numpys_own in zip(found[1:], expected[1:]):
+                    assert np.array_equal(ours.cpu().numpy(), numpys_own.reshape(ours.shape))
+                keys, counts = sortie.unique(values, return_counts=True)
+                assert torch.equal(counts, found[3]) and torch.equal(keys.nan_to_num(), found[0].nan_to_num())
+                assert torch.equal(sortie.unique(values).nan_to_num(), found[0].nan_to_num())
+
+
+def test_nans_on_a_gpu_are_distinct_if_asked(torch, cupy):
+    a = np.array([2.0, np.nan, -0.0, 0.0, -np.nan, np.nan, 2.0])
+    for equal_nan in (True, False):
+        expected = np.unique(a, return_index=True, return_counts=True, equal_nan=equal_nan)
+        for array, back in ((torch.from_numpy(a).cuda(), lambda x: x.cpu().numpy()), (cupy.asarray(a), cupy.asnumpy)):
+            found = sortie.unique(array, return_index=True, return_counts=True, equal_nan=equal_nan)
+            for ours, numpys in zip(found, expected):
+                assert np.array_equal(back(ours), numpys, equal_nan=True)
+
+
 def test_torch_arrays_with_gaps(torch):
     a = torch.rand(200, 300, device="cuda")[::2, ::3]
     want = torch.sort(a, 0).values
@@ -462,6 +493,11 @@ def test_numba():
     sortie.sort_inplace(a)
     assert np.array_equal(a.copy_to_host(), np.sort(host))
     flat, sought = np.sort(host, axis=None), host[0]
+    keys, counts = sortie.unique(cuda.to_device(flat), return_counts=True)
+    for ours, numpys in zip((keys, counts), np.unique(flat, return_counts=True)):
+        assert np.array_equal(ours.copy_to_host(), numpys)
+    with pytest.raises(TypeError):
+        sortie.unique(cuda.to_device(flat), return_inverse=True)
     found = sortie.searchsorted(cuda.to_device(flat), cuda.to_device(sought))
     assert np.array_equal(found.copy_to_host(), np.searchsorted(flat, sought))
     assert float(sortie.median(a).copy_to_host()) == np.median(host)

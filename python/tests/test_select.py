@@ -149,6 +149,8 @@ def test_unique_of_text_and_lists():
         for one, other in zip(sortie.unique(a, True, True, True), np.unique(a, True, True, True), strict=True):
             same(one, other)
     assert sortie.unique([3, 1, 3]).tolist() == [1, 3]
+    # Flags may be anything that is true or not, as NumPy's.
+    assert [found.tolist() for found in sortie.unique([3, 1, 3], return_index=0, return_counts=1, equal_nan=None)] == [[1, 3], [1, 2]]
     assert sortie.unique([]).tolist() == []
 
 

@@ -8,6 +8,7 @@ mod enqueue;
 mod nth;
 mod owner;
 mod search;
+mod unique;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,6 +23,7 @@ pub use nth::nth;
 pub use owner::GpuArray;
 use owner::{Memory, Owner};
 pub use search::search;
+pub use unique::{Wanted, unique};
 
 /// Returns a sorted copy, of the same library.
 pub fn sort<'py>(
