@@ -102,6 +102,9 @@ pub fn all(chosen: Chosen, multiprocessors: usize, board: &mut Board) -> Vec<Cas
     ];
     let indices =
         [one("f32", "indices", up, indices::<f32>()), one("i64", "indices", down, indices::<i64>())];
+    arrays.push(one("f32", "selections", up, selections::<f32>(distributed)));
+    arrays.push(one("i64", "selections", down, selections::<i64>(distributed)));
+    arrays.push(one("f16", "selections", first(down), selections::<f16>(distributed)));
     arrays.push(one("u32", "rows", up, rows_of(vec![1000, distributed])));
     arrays.push(one("u32", "indices of 64 bits", up, wide_indices_of(vec![1000, distributed])));
     arrays.push(one("strings", "few", up, strings_of(STRINGS.to_vec(), &PATTERNS)));
@@ -141,6 +144,15 @@ fn captured(n: usize) -> Sorts {
         let sorted = graph::sorts(&both.there, n)?;
         both.note(sorted, format!("a graph of a sort of {n}"));
         Ok(())
+    })
+}
+
+/// Selections from keys in GPU memory.
+fn selections<K: Key + Pod>(distributed: usize) -> Sorts {
+    Box::new(move |both| {
+        each_pattern(both, &PATTERNS, |both, bits| {
+            [1000, distributed].iter().try_for_each(|&n| both.compare_selections(&keys::<K>(n, bits)))
+        })
     })
 }
 
@@ -353,7 +365,7 @@ fn bytes<T: Pod>(slice: &[T]) -> &[u8] {
 }
 
 /// `n` keys of a pattern.
-fn keys<K: Pod + Send>(n: usize, bits: Bits) -> Vec<K> {
+pub fn keys<K: Pod + Send>(n: usize, bits: Bits) -> Vec<K> {
     let key = |i| {
         let low = bits(i, mixed(i));
         // The halves of 128-bit keys differ, so that keys may be equal in one half only.

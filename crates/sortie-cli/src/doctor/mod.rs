@@ -1,6 +1,6 @@
-//! `sortie doctor`: sorts random and difficult input on a GPU and on the CPU, and compares the results bit by bit.
+//! `sortie doctor`: sorts random and difficult input on a GPU and on the CPU, selects from it, and compares the results bit by bit.
 //!
-//! It checks everything that this program can ask of a GPU. Types, orders and lengths that would only use the kernels
+//! It checks everything that this program can ask of a GPU, and the selections that only the library and Python offer. Types, orders and lengths that would only use the kernels
 //! of others again are left out.
 
 mod cases;
@@ -8,6 +8,7 @@ mod devices;
 mod graph;
 mod large;
 mod rows;
+mod selections;
 mod wide_indices;
 
 use std::num::NonZeroUsize;
@@ -264,7 +265,8 @@ mod tests {
             assert!(large::sorts(&both.there, n, chunk).unwrap(), "{n} by chunks of {chunk}");
         }
         assert!(graph::sorts(&both.there, 10_000).unwrap());
-        assert_eq!((both.sorts, both.wrong), (2 * 2, Vec::<String>::new()));
+        both.compare_selections(&cases::keys::<f32>(9000, cases::CROWDED)).unwrap();
+        assert_eq!((both.sorts, both.wrong), (2 * 2 + 6, Vec::<String>::new()));
     }
 
     /// The line of a group is printed after as many cases as were announced, so the counts must agree.
