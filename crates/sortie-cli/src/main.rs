@@ -27,6 +27,7 @@ mod memory;
 #[cfg(not(feature = "gpu"))]
 mod no_gpus;
 mod progress;
+mod quantiles;
 mod records;
 mod sort;
 mod spectra;
@@ -106,6 +107,7 @@ fn run(command: Command) -> Result<(), Failure> {
         },
         Command::Segments(args) => arrays::segments(&args),
         Command::Spectra(args) => spectra::run(&args),
+        Command::Quantiles(args) => quantiles::run(&args),
         // Prints in colour if standard output is a terminal.
         Command::Page(page) if io::stdout().is_terminal() => {
             let printed = page.print().and_then(|()| io::stdout().flush());

@@ -17,7 +17,7 @@ macro_rules! of_width {
         }
     };
 }
-pub(super) use of_width;
+pub(crate) use of_width;
 
 /// The library's type for a kind.
 pub fn dtype(kind: Kind) -> Dtype {

@@ -27,9 +27,10 @@ use crate::cli::{
 use crate::failure::Failure;
 use crate::memory::bytes;
 use crate::{devices, explain, stats, threads};
-use element::of_width;
-pub use file::holds_npy;
-use file::{ArrayFile, Format, IN_PARTS};
+pub use element::dtype;
+pub(crate) use element::of_width;
+pub use file::{ArrayFile, holds_npy};
+use file::{Format, IN_PARTS};
 use lanes::Lanes;
 
 /// The number of elements that a thread passes to `level` at a time.

@@ -7,7 +7,7 @@ use sortie_formats::Kind;
 use super::flag::{Domain, Effect, Flag, Name, words};
 use super::job_kind::JobKind::Array;
 
-/// The options shared by all commands for arrays.
+/// The options of commands that sort arrays.
 #[derive(Debug, Clone, Default)]
 pub struct ArrayOptions {
     pub element: Option<Kind>,
@@ -15,19 +15,24 @@ pub struct ArrayOptions {
     pub argsort: bool,
 }
 
+/// The type of a raw array.
+pub const fn element<A: AsMut<ArrayOptions>>() -> Flag<A> {
+    Flag {
+        name: Name::Long("type"),
+        gnu: false,
+        of: &[Array],
+        help: "Read the input as little-endian numbers of TYPE; a .npy file states its own type",
+        effect: Effect::Value("TYPE", Domain::Words(words::<Element>), |args, given| {
+            let Element(kind) = given.word()?;
+            args.as_mut().element = Some(kind);
+            Ok(())
+        }),
+    }
+}
+
 pub const fn shared<A: AsMut<ArrayOptions>>() -> [Flag<A>; 3] {
     [
-        Flag {
-            name: Name::Long("type"),
-            gnu: false,
-            of: &[Array],
-            help: "Read the input as little-endian numbers of TYPE; a .npy file states its own type",
-            effect: Effect::Value("TYPE", Domain::Words(words::<Element>), |args, given| {
-                let Element(kind) = given.word()?;
-                args.as_mut().element = Some(kind);
-                Ok(())
-            }),
-        },
+        element(),
         Flag {
             name: Name::Long("descending"),
             gnu: false,

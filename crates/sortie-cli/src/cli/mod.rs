@@ -13,6 +13,7 @@ mod job;
 mod job_kind;
 mod key;
 mod page;
+mod quantiles;
 mod resources;
 mod segments;
 mod sort;
@@ -35,6 +36,7 @@ use flag::Arguments;
 use getopt::Stop;
 pub use index::{BuildArgs, IndexCommand, Pipeline};
 pub use job::{ArrayJob, FixedJob, Job, LayoutJob, LinesJob, RecordsJob, Rules, Sources, TableJob};
+pub use quantiles::QuantilesOptions;
 pub use resources::Resources;
 pub use segments::{SegmentEnds, SegmentsArgs, SegmentsOptions};
 pub use sort::{OldKey, RecordKey, RecordLayout, SortOptions, TopOptions, UniqOptions, temporary_folder};
@@ -52,6 +54,7 @@ pub enum Command {
     Sort(Box<SortOptions>),
     Segments(SegmentsArgs),
     Spectra(SpectraArgs),
+    Quantiles(QuantilesOptions),
     Other(OtherCommand),
     /// Print the help or the version.
     Page(clap::Error),
@@ -133,6 +136,7 @@ pub fn program() -> clap::Command {
         .subcommand(page::command::<SortOptions>())
         .subcommand(page::command::<TopOptions>())
         .subcommand(page::command::<UniqOptions>())
+        .subcommand(page::command::<QuantilesOptions>())
         .subcommand(page::command::<SegmentsOptions>())
         .subcommand(page::command::<SpectraOptions>());
     // This comes last, because it brings its own description.
@@ -148,6 +152,7 @@ impl Command {
             Some(b"sort") => sort::parse(words).map(|args| Command::Sort(Box::new(args))),
             Some(b"top") => parse::<TopOptions>(words).map(|args| Command::Sort(Box::new(args))),
             Some(b"uniq") => parse::<UniqOptions>(words).map(|args| Command::Sort(Box::new(args))),
+            Some(b"quantiles") => parse::<QuantilesOptions>(words).map(Command::Quantiles),
             Some(b"segments") => parse::<SegmentsOptions>(words).map(Command::Segments),
             Some(b"spectra") => parse::<SpectraOptions>(words).map(Command::Spectra),
             _ => return other(program.into_iter().chain(command).chain(words)),
@@ -193,7 +198,7 @@ fn only(operand: &mut Option<PathBuf>, given: PathBuf) -> Result<(), Failure> {
 fn usage_failure(error: &clap::Error) -> Failure {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return Failure::new(
-            "a command is missing, such as sort, top, uniq, segments, spectra or index build; see --help",
+            "a command is missing, such as sort, top, uniq, quantiles, segments, spectra or index build; see --help",
         );
     }
     let text = error.render().to_string();

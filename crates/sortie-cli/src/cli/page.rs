@@ -94,7 +94,9 @@ mod tests {
     use clap_complete::Shell;
 
     use super::super::flag::{Arguments, Effect};
-    use super::super::{SegmentsOptions, SortOptions, SpectraOptions, TopOptions, UniqOptions, program};
+    use super::super::{
+        QuantilesOptions, SegmentsOptions, SortOptions, SpectraOptions, TopOptions, UniqOptions, program,
+    };
     use crate::man;
 
     #[test]
@@ -102,6 +104,7 @@ mod tests {
         holds::<SortOptions>();
         holds::<TopOptions>();
         holds::<UniqOptions>();
+        holds::<QuantilesOptions>();
         holds::<SegmentsOptions>();
         holds::<SpectraOptions>();
     }

@@ -30,27 +30,35 @@ pub const fn shared<A: AsMut<Resources>>() -> [Flag<A>; 3] {
                 Ok(())
             }),
         },
-        Flag {
-            name: Name::Long("parallel"),
-            gnu: true,
-            of: JobKind::ANY,
-            help: "Use N threads; by default one for each core",
-            effect: Effect::Value("N", Domain::Text, |args, given| {
-                args.as_mut().parallel = Some(given.read(threads)?);
-                Ok(())
-            }),
-        },
-        Flag {
-            name: Name::Long("stats"),
-            gnu: false,
-            of: JobKind::ANY,
-            help: "Print a report of the sort on standard error",
-            effect: Effect::Optional("FORMAT", Domain::Words(words::<StatsFormat>), |args, given| {
-                args.as_mut().stats = Some(given.map_or(Ok(StatsFormat::Table), |given| given.word())?);
-                Ok(())
-            }),
-        },
+        parallel(),
+        stats(),
     ]
+}
+
+pub const fn parallel<A: AsMut<Resources>>() -> Flag<A> {
+    Flag {
+        name: Name::Long("parallel"),
+        gnu: true,
+        of: JobKind::ANY,
+        help: "Use N threads; by default one for each core",
+        effect: Effect::Value("N", Domain::Text, |args, given| {
+            args.as_mut().parallel = Some(given.read(threads)?);
+            Ok(())
+        }),
+    }
+}
+
+pub const fn stats<A: AsMut<Resources>>() -> Flag<A> {
+    Flag {
+        name: Name::Long("stats"),
+        gnu: false,
+        of: JobKind::ANY,
+        help: "Print a report of the work on standard error",
+        effect: Effect::Optional("FORMAT", Domain::Words(words::<StatsFormat>), |args, given| {
+            args.as_mut().stats = Some(given.map_or(Ok(StatsFormat::Table), |given| given.word())?);
+            Ok(())
+        }),
+    }
 }
 
 /// The options of sorts that are planned: where to sort, and the plan itself.

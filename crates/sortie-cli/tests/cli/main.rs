@@ -20,6 +20,7 @@ mod man;
 mod output;
 mod prefixed;
 mod program;
+mod quantiles;
 mod readme;
 mod records;
 mod small;

@@ -26,7 +26,7 @@ fn options(command: &[&str]) -> Vec<String> {
 fn every_command_that_sorts_tells_its_version() {
     let of_program = print(&["--version"]);
     assert!(of_program.starts_with(concat!("sortie ", env!("CARGO_PKG_VERSION"))), "{of_program}");
-    for command in ["sort", "top", "uniq", "segments", "spectra"] {
+    for command in ["sort", "top", "uniq", "quantiles", "segments", "spectra"] {
         let version = of_program.replacen("sortie", &format!("sortie-{command}"), 1);
         assert_eq!(print(&[command, "--version"]), version);
         assert_eq!(print(&[command, "--version", "-k", "bad", "--frob"]), version);
@@ -42,6 +42,7 @@ fn every_command_has_a_page_with_all_its_options() {
         "sort",
         "top",
         "uniq",
+        "quantiles",
         "segments",
         "spectra",
         "index build",
