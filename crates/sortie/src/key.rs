@@ -10,8 +10,10 @@
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
+mod mapped;
 mod types;
 
+pub use mapped::KeyBy;
 pub use types::Number;
 
 use crate::Error;
@@ -129,7 +131,7 @@ impl Order {
 /// A type whose order is the same on every engine. Every such type is a [`Key`](crate::Key).
 #[diagnostic::on_unimplemented(
     message = "Sortie does not define an order for `{Self}`",
-    note = "`sort_by_key` sorts other types by a key computed from them, and `sort_by` by a comparison"
+    note = "`KeyBy` makes a type of yours a key; `sort_by_key` sorts by a key computed from items, and `sort_by` by a comparison"
 )]
 pub trait TotalOrder: Send + Sync + sealed::Sealed {
     /// How `self` compares with `other` in the given order.

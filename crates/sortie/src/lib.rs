@@ -16,7 +16,8 @@
 //! # Order
 //!
 //! One total order, see [`Key`]: integers by value, floats ascending with -0.0 before +0.0 and every NaN last,
-//! strings by bytes, tuples left to right.
+//! strings by bytes, tuples left to right. [`Reverse`](std::cmp::Reverse) turns one part of a key around, and [`KeyBy`] makes a type of
+//! yours a key.
 //!
 //! # Features
 //!
@@ -115,7 +116,7 @@ mod ways;
 #[cfg(feature = "gpu")]
 pub use compose::devices as gpus;
 pub use error::{Bound, Error};
-pub use key::{Index, Nans, Nulls, Order, TotalOrder};
+pub use key::{Index, KeyBy, Nans, Nulls, Order, TotalOrder};
 pub use quantile::{QuantileMethod, QuantilePosition};
 pub use report::{Phase, Ran, Report};
 pub use request::{Algorithm, Devices, Engine, Request, Side};

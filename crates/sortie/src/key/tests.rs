@@ -1,7 +1,15 @@
 //! Codes are bijections that agree with a plain definition of the order; prefixes never contradict it.
 
 use std::any::type_name;
+use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use half::{bf16, f16};
 use proptest::prelude::*;
@@ -41,6 +49,33 @@ macro_rules! plain_ord {
     )*};
 }
 plain_ord!(
+    NonZero<u8>,
+    NonZero<u16>,
+    NonZero<u32>,
+    NonZero<u64>,
+    NonZero<u128>,
+    NonZero<usize>,
+    NonZero<i8>,
+    NonZero<i16>,
+    NonZero<i32>,
+    NonZero<i64>,
+    NonZero<i128>,
+    NonZero<isize>,
+    Box<str>,
+    Arc<str>,
+    Cow<'_, str>,
+    Box<[u8]>,
+    Arc<[u8]>,
+    Cow<'_, [u8]>,
+    OsString,
+    &OsStr,
+    &Path,
+    PathBuf,
+    Duration,
+    SystemTime,
+    Ipv4Addr,
+    Ipv6Addr,
+    IpAddr,
     u8,
     u16,
     u32,
@@ -88,6 +123,29 @@ macro_rules! plain_float {
     )*};
 }
 plain_float!(f16, bf16, f32, f64);
+
+impl<K: Plain> Plain for Reverse<K> {
+    fn plain(&self, other: &Self, order: Order) -> Ordering {
+        self.0.plain(&other.0, Order { descending: !order.descending, ..order })
+    }
+}
+
+/// A type of a caller, whose key borrows from it.
+#[derive(Debug, Clone)]
+struct Named(String, u8);
+
+impl KeyBy for Named {
+    type Key<'a> = (&'a str, Reverse<u8>);
+    fn key(&self) -> Self::Key<'_> {
+        (&self.0, Reverse(self.1))
+    }
+}
+
+impl Plain for Named {
+    fn plain(&self, other: &Self, order: Order) -> Ordering {
+        self.0.plain(&other.0, order).then(Reverse(self.1).plain(&Reverse(other.1), order))
+    }
+}
 
 impl<K: Plain> Plain for Option<K> {
     fn plain(&self, other: &Self, order: Order) -> Ordering {
@@ -275,6 +333,8 @@ number_properties! {
     f32s: u32, f32::from_bits;
     f64s: u64, f64::from_bits;
     bools: u8, |x| x & 1 == 1;
+    non_zeros: u32, |x| NonZero::new(x | 1).unwrap();
+    signed_non_zeros: u64, |x| NonZero::new(x as i64 | 1).unwrap();
 }
 
 fn short_bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -285,7 +345,44 @@ fn short_string() -> impl Strategy<Value = String> {
     proptest::string::string_regex("[\0ab]{0,10}").unwrap()
 }
 
+fn addresses() -> impl Strategy<Value = IpAddr> {
+    prop_oneof![
+        edgy!(u32).prop_map(|bits| IpAddr::V4(bits.into())),
+        edgy!(u128).prop_map(|bits| IpAddr::V6(bits.into()))
+    ]
+}
+
+/// Times before and after 1970, some with whole seconds.
+fn times() -> impl Strategy<Value = SystemTime> {
+    let nanos = prop_oneof![Just(0u32), Just(1), Just(999_999_999), 0u32..1_000_000_000];
+    let since = (0u64..3, nanos).prop_map(|(secs, nanos)| Duration::new(secs, nanos));
+    (any::<bool>(), since).prop_map(|(is_after, by)| {
+        if is_after { SystemTime::UNIX_EPOCH + by } else { SystemTime::UNIX_EPOCH - by }
+    })
+}
+
+fn paths() -> impl Strategy<Value = PathBuf> {
+    proptest::string::string_regex("[./a!~\0]{0,9}").unwrap().prop_map(PathBuf::from)
+}
+
 properties! {
+    boxed_strings: short_string().prop_map(Box::<str>::from);
+    shared_strings: short_string().prop_map(Arc::<str>::from);
+    owned_strings: short_string().prop_map(Cow::<str>::Owned);
+    boxed_bytes: short_bytes().prop_map(Box::<[u8]>::from);
+    shared_bytes: short_bytes().prop_map(Arc::<[u8]>::from);
+    owned_bytes: short_bytes().prop_map(Cow::<[u8]>::Owned);
+    strings_of_the_system: short_string().prop_map(OsString::from);
+    paths_by_components: paths();
+    durations: (edgy!(u64), 0u32..1_000_000_000).prop_map(|(secs, nanos)| Duration::new(secs, nanos));
+    times_of_the_system: times();
+    addresses_of_both_kinds: addresses();
+    addresses_of_32_bits: edgy!(u32).prop_map(Ipv4Addr::from);
+    addresses_of_128_bits: edgy!(u128).prop_map(Ipv6Addr::from);
+    reversed_numbers: edgy!(u32).prop_map(|bits| Reverse(f32::from_bits(bits)));
+    reversed_strings: short_string().prop_map(Reverse);
+    mixed_directions: (0u8..2, (0u16..3).prop_map(Reverse), proptest::option::of(0i32..2).prop_map(Reverse));
+    types_of_callers: (short_string(), 0u8..3).prop_map(|(name, number)| Named(name, number));
     vecs: short_bytes();
     strings: short_string();
     arrays_of_3: any::<[u8; 3]>();
@@ -308,6 +405,18 @@ proptest! {
         let expected = if order.descending { b.cmp(&a) } else { a.cmp(&b) };
         prop_assert_eq!(tuple(a).compare(&tuple(b), order), expected);
         prop_assert_eq!(tuple(a).prefix(order).cmp(&tuple(b).prefix(order)), expected);
+    }
+}
+
+/// References, which no strategy makes.
+#[test]
+fn borrowed_paths_and_strings_of_the_system() {
+    let texts = ["", "/", "a", "/a", "a/b", "a.b", "a/", "../a", "./a", "a//b", "b"];
+    for (a, b) in texts.iter().flat_map(|a| texts.map(|b| (*a, b))) {
+        for order in all_orders() {
+            agrees(&Path::new(a), &Path::new(b), order);
+            agrees(&OsStr::new(a), &OsStr::new(b), order);
+        }
     }
 }
 

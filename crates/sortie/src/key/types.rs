@@ -1,13 +1,17 @@
 //! The order of each key type.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::ffi::{OsStr, OsString};
+use std::num::NonZero;
+use std::sync::Arc;
 
 #[cfg(feature = "half")]
 use half::{bf16, f16};
 
 use super::{Bits, Code, Form, Nulls, Order, TotalOrder, Transform, sealed};
 
-/// A key of fixed width, as a cell of a [column](crate::columns): an integer, a float, a `bool` or a `char`.
+/// A key of fixed width, as a cell of a [column](crate::columns): an integer, which may be [`NonZero`], a float, a `bool` or a `char`.
 pub trait Number: TotalOrder + Copy {
     /// What the bits mean.
     #[doc(hidden)]
@@ -92,6 +96,18 @@ fixed! {
     f64 as u64, Code::F64, f64::to_bits, |b| Some(f64::from_bits(b));
     char as u32, Code::Unsigned, u32::from, char::from_u32;
     bool as u8, Code::Unsigned, u8::from, |b| [false, true].get(usize::from(b)).copied();
+    NonZero<u8> as u8, Code::Unsigned, NonZero::get, NonZero::new;
+    NonZero<u16> as u16, Code::Unsigned, NonZero::get, NonZero::new;
+    NonZero<u32> as u32, Code::Unsigned, NonZero::get, NonZero::new;
+    NonZero<u64> as u64, Code::Unsigned, NonZero::get, NonZero::new;
+    NonZero<u128> as u128, Code::Unsigned, NonZero::get, NonZero::new;
+    NonZero<usize> as Word, Code::Unsigned, |x: NonZero<usize>| x.get() as Word, |b| NonZero::new(b as usize);
+    NonZero<i8> as u8, Code::Signed, |x: NonZero<i8>| x.get() as u8, |b| NonZero::new(b as i8);
+    NonZero<i16> as u16, Code::Signed, |x: NonZero<i16>| x.get() as u16, |b| NonZero::new(b as i16);
+    NonZero<i32> as u32, Code::Signed, |x: NonZero<i32>| x.get() as u32, |b| NonZero::new(b as i32);
+    NonZero<i64> as u64, Code::Signed, |x: NonZero<i64>| x.get() as u64, |b| NonZero::new(b as i64);
+    NonZero<i128> as u128, Code::Signed, |x: NonZero<i128>| x.get() as u128, |b| NonZero::new(b as i128);
+    NonZero<isize> as Word, Code::Signed, |x: NonZero<isize>| x.get() as Word, |b| NonZero::new(b as isize);
 }
 
 /// The first eight bytes as a big-endian number. Shorter strings are padded with zeros.
@@ -155,6 +171,14 @@ strings! {
     String: |s| s.as_bytes();
     &[u8]: |s| s;
     Vec<u8>: |s| s;
+    Box<str>: |s| s.as_bytes();
+    Box<[u8]>: |s| s;
+    Arc<str>: |s| s.as_bytes();
+    Arc<[u8]>: |s| s;
+    Cow<'_, str>: |s| s.as_bytes();
+    Cow<'_, [u8]>: |s| s;
+    &OsStr: |s| s.as_encoded_bytes();
+    OsString: |s| s.as_encoded_bytes();
 }
 
 impl<K: TotalOrder> sealed::Sealed for Option<K> {}

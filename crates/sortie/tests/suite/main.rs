@@ -10,6 +10,7 @@ mod groups;
 mod keys;
 mod killers;
 mod nth;
+mod others;
 mod pairs;
 mod patterns;
 mod segments;
