@@ -151,18 +151,22 @@ impl Output {
 
     /// Fails unless the sort still goes on.
     pub(crate) async fn ensure_unfinished(&self, sort: &str) -> Result<()> {
-        let mark = match self.store.get(&self.path(UNFINISHED)).await {
-            Ok(mark) => self.explained(mark.bytes().await)?,
-            Err(object_store::Error::NotFound { .. }) => Default::default(),
-            Err(error) => return self.explained(Err(error)),
-        };
-        match mark == sort.as_bytes() {
+        match self.has_mark_of(sort).await? {
             true => Ok(()),
             false => exec_err!(
                 "{} has no mark of this sort: the sort was stopped, or this executor does not share the folder with the program \
                  that sorts",
                 self.url
             ),
+        }
+    }
+
+    /// Whether the folder has the mark of this sort.
+    async fn has_mark_of(&self, sort: &str) -> Result<bool> {
+        match self.store.get(&self.path(UNFINISHED)).await {
+            Ok(mark) => Ok(self.explained(mark.bytes().await)? == sort.as_bytes()),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(error) => self.explained(Err(error)),
         }
     }
 
@@ -224,9 +228,10 @@ impl Output {
         Ok(())
     }
 
-    /// Deletes a part that was finished after its sort had been given up.
-    pub(crate) async fn delete_if_given_up(&self, part: &str) -> Result<()> {
-        if self.exists(&self.path(UNFINISHED)).await? || self.exists(&self.manifest).await? {
+    /// Deletes a part that was finished after its sort had been given up. A later sort to the same folder that has lost a part by
+    /// that fails, instead of having rows of another sort.
+    pub(crate) async fn delete_if_given_up(&self, part: &str, sort: &str) -> Result<()> {
+        if self.has_mark_of(sort).await? || self.exists(&self.manifest).await? {
             return Ok(());
         }
         self.delete(part).await?;

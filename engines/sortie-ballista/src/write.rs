@@ -77,10 +77,11 @@ impl Write {
         if let Err(error) = written {
             return Err(part.abandon(error).await);
         }
+        let sort = self.sort;
         // In a task of its own: one that is cancelled while the file gets its name would leave it to nobody.
         let finished = tokio::spawn(async move {
             let rows = part.finish().await?;
-            output.delete_if_given_up(&part_name(range)).await?;
+            output.delete_if_given_up(&part_name(range), &sort).await?;
             Ok::<_, DataFusionError>(rows)
         });
         let rows = finished.await.map_err(|error| DataFusionError::External(error.into()))??;
