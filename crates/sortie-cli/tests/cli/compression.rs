@@ -74,7 +74,7 @@ fn sorted_by(folder: &Path, arguments: &str, stdin: &[u8]) -> Vec<u8> {
 
 /// Lines that give several pieces in every format.
 fn lines() -> Vec<u8> {
-    Numbers::new(1).lines(200_000)
+    Numbers::new(1).lines(120_000)
 }
 
 fn sorted_lines(lines: &[u8]) -> Vec<u8> {

@@ -44,14 +44,10 @@ fn raw_arrays_are_as_in_memory() {
             let options = format!("--type {kind} {options}");
             let expected = succeed(folder.path(), &format!("{options} x"), b"");
             for limit in ["-S 64K", "-S 64K --batch-size 2 --parallel 3", "-S 300K"] {
-                assert!(
-                    succeed(folder.path(), &format!("{options} {limit} x"), b"") == expected,
-                    "{options} {limit}"
-                );
-                assert!(
-                    succeed(folder.path(), &format!("{options} {limit}"), &bytes) == expected,
-                    "{options} {limit}, from a pipe"
-                );
+                // From a file, or from a pipe.
+                let (input, piped) = if limit == "-S 300K" { ("", &bytes[..]) } else { ("x", &b""[..]) };
+                let found = succeed(folder.path(), &format!("{options} {limit} {input}"), piped);
+                assert!(found == expected, "{options} {limit} {input}");
             }
         }
     }
@@ -219,7 +215,7 @@ const PROGRAM: u64 = 12 << 20;
 fn memory_with_the_program_stays_under_the_cap_and_10_mb() {
     let chunk = data(16, 5);
     let folder = folder("data", &[]);
-    for (cap, times) in [(16, 2), (64, 5)] {
+    for (cap, times) in [(16, 2), (48, 4)] {
         let path = folder.path().join("data");
         for kind in KINDS {
             let chunk = of_kind(kind, chunk.clone());
@@ -343,7 +339,7 @@ fn under_limits(kind: &str, limit: &str, levels: impl Iterator<Item = u64>) -> u
 fn a_file_that_may_not_grow_is_an_error_at_every_write() {
     for kind in KINDS {
         // The limit is in blocks of 512 bytes. Runs have some 100 KB, and the output 2 MB.
-        let refused = under_limits(kind, "-f", (0..).map(|step: u64| step * step * 14));
+        let refused = under_limits(kind, "-f", (0..).map(|step: u64| step * step * 22));
         assert!(refused > 10, "{kind}: refused {refused} times");
     }
 }

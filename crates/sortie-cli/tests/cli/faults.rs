@@ -166,7 +166,7 @@ fn a_failing_disk_ends_all_that_goes_on_at_the_same_time() {
     let Some(machine) = Machine::new(records(200_000)) else { return };
     for kind in KINDS {
         let options = format!("{kind} -S 16M --parallel 2");
-        for (call, step, reasons) in [("read", 149, READS), ("write", 23, WRITES)] {
+        for (call, step, reasons) in [("read", 397, READS), ("write", 61, WRITES)] {
             let said = machine.refuse_in_turn(call, step, &options);
             assert_said(&said, &reasons, &options);
         }
@@ -249,7 +249,7 @@ fn a_thread_that_cannot_be_started_is_told_and_nothing_is_lost() {
             continue;
         }
         let mut told = 0;
-        for at in 0..12 {
+        for at in 0..8 {
             let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
             command.current_dir(folder).args(arguments.split_whitespace());
             let done = machine.refuse_to(command, "thread", at);

@@ -63,7 +63,7 @@ fn records_agree_with_a_plain_sort() {
         (100, &[(50, 60), (20, 35), (0, 1)]),
         (5000, &[(0, 4), (4900, 4990)]),
     ] {
-        let all = records(300_000 / size, size, size as u64);
+        let all = records(150_000 / size, size, size as u64);
         let folder = folder("in", &all);
         let parts: Vec<String> = keys.iter().map(|(from, to)| format!("--key {from}..{to}")).collect();
         let record = format!("--record-size {size} {}", parts.join(" "));
@@ -90,7 +90,7 @@ fn records_agree_where_steps_overlap() {
     for (keys, options) in
         [(vec![(0, 10)], ""), (vec![(0, 3)], "-u"), (vec![(20, 40), (0, 5)], "-r --compress-program gzip")]
     {
-        let all = records(600_000, 100, 5);
+        let all = records(300_000, 100, 5);
         let folder = folder("in", &all);
         let parts: Vec<String> = keys.iter().map(|(from, to)| format!("--key {from}..{to}")).collect();
         let options = format!("--record-size 100 {} {options} -S 16M --parallel 2", parts.join(" "));

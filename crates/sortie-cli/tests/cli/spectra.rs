@@ -376,7 +376,7 @@ fn memory_that_cannot_be_had_is_told_at_every_limit() {
     fs::write(folder.path().join("bomb.mzML.gz"), compress(&zeros(1, 3_000_000))).unwrap();
     for arguments in ["in.mgf -o out", "in.mgf.gz -o out.gz --top 10", "bomb.mzML.gz -o out"] {
         let arguments = format!("spectra {arguments} --by mz --parallel 2");
-        let (_, told) = done_or_told_at_every_limit(folder.path(), &arguments, 3_777);
+        let (_, told) = done_or_told_at_every_limit(folder.path(), &arguments, 8_777);
         assert!(told > 0, "{arguments}");
     }
 }

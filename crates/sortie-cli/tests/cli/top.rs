@@ -113,7 +113,7 @@ fn every_order_with_every_tie() {
 fn many_lines_in_blocks() {
     let folder = folder("seed", &[7; 64]);
     let mut numbers = Numbers::new(22);
-    let text = numbers.lines(60_000);
+    let text = numbers.lines(30_000);
     fs::write(folder.path().join("file"), &text).unwrap();
     fs::write(folder.path().join("packed"), compress(&text[..text.len() / 2])).unwrap();
     let plain = &text[..text.len() / 2];
@@ -124,8 +124,8 @@ fn many_lines_in_blocks() {
                 (1, ""),
                 (10, "--parallel=2"),
                 (500, "-S 1M"),
-                (9_000, "-S 64K --parallel=1"),
-                (50_000, "-S 2M"),
+                (5_000, "-S 64K --parallel=1"),
+                (25_000, "-S 1M"),
             ] {
                 same(
                     folder.path(),
