@@ -74,7 +74,7 @@ impl Job<'_> {
         let skipped = if self.args.skip_invalid { count_nans(dtype, numbers) } else { 0 };
         let is_empty = skipped == numbers.len() / dtype.width();
         if !is_empty {
-            self.say(skipped, "NaN");
+            say_left_out(skipped, "NaN", "NaNs");
         }
         self.of_numbers(dtype, numbers, is_empty, &quote::name(path))
     }
@@ -89,7 +89,7 @@ impl Job<'_> {
             skipped += self.read(input, &mut numbers)?;
         }
         if !numbers.is_empty() {
-            self.say(skipped, "line that is no number");
+            say_left_out(skipped, "line that is no number", "lines that are no numbers");
         }
         let names: Vec<_> = inputs.iter().map(|input| quote::name(input.name())).collect();
         let pool = threads::pool(self.args.resources.parallel, Some(8 * numbers.len() as u64))?;
@@ -160,18 +160,14 @@ impl Job<'_> {
         let shown = |value: f64| if is_narrow { decimal(value, value as f32) } else { decimal(value, value) };
         Ok(values.into_iter().map(shown).collect())
     }
+}
 
-    /// Says how many were left out.
-    fn say(&self, skipped: usize, what: &str) {
-        match skipped {
-            0 => {}
-            1 => complain(format!("1 {what} was left out\n").as_bytes()),
-            _ => {
-                let several = what.replacen("line that is no number", "lines that are no numbers", 1);
-                let several = several.replacen("NaN", "NaNs", 1);
-                complain(format!("{skipped} {several} were left out\n").as_bytes());
-            }
-        }
+/// Says how many were left out, of things with these names for one and for several.
+fn say_left_out(count: usize, one: &str, several: &str) {
+    match count {
+        0 => {}
+        1 => complain(format!("1 {one} was left out\n").as_bytes()),
+        _ => complain(format!("{count} {several} were left out\n").as_bytes()),
     }
 }
 
