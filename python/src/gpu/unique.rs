@@ -15,7 +15,7 @@ use crate::call::run_here;
 use crate::errors::of_sortie;
 use crate::options::Options;
 
-/// What is wanted besides the distinct elements.
+/// The results that a call asks for besides the distinct elements.
 #[derive(Clone, Copy)]
 pub struct Wanted {
     /// The index of the first occurrence of each.
@@ -41,7 +41,7 @@ pub fn unique<'py>(
     let (memory, _capsule) = array.memory()?;
     let (shape, is_dense, flat) = (memory.shape, memory.dense, array.flattened()?);
     let needs_indices = wanted.index || wanted.inverse;
-    // What is sorted in place is a copy.
+    // A sort in place needs a copy.
     let flat = if is_dense && needs_indices { flat } else { flat.copied(0)? };
     let by_index = needs_indices.then(|| by_index(&flat, options)).transpose()?;
     let sorted = match &by_index {

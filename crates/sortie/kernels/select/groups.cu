@@ -1,4 +1,4 @@
-// Finds the groups of equal keys among sorted ones, and writes what is asked of each.
+// Finds the groups of equal keys among sorted ones, and writes results for each.
 //
 // - Compile-time parameters: SORTIE_KEY_BYTES is 1, 2, 4 or 8. SORTIE_BY_VALUE is 1 if keys are floats of which -0.0 equals 0.0
 //   and all NaNs are equal, else 0: keys are equal if their bits are.
@@ -75,7 +75,7 @@ struct Numbers {
     }
 };
 
-// What is written.
+// The results for each group.
 struct Groups {
     // The first key of each group, or null.
     Key* keys;
@@ -219,10 +219,10 @@ SIMT_KERNEL(SUMMING, 1) sum_heads(Sorted job) {
     if (thread_rank() == 0) *job.groups = before;
 }
 
-// write_groups: writes what is asked of each group.
+// write_groups: writes the results that are wanted.
 // - Launch: a block of THREADS threads per tile. Shared memory for Parts.
 // - Requires: results do not overlap the keys, the table, or each other, and have room for all groups; `inverse` for all keys.
-// - Writes: what is not null of `to`.
+// - Writes: the results in `to` that are not null.
 // - Cost: reads the keys of tiles with heads; if there is `inverse`, all keys and indices.
 SIMT_KERNEL(THREADS, WRITING) write_groups(Sorted job, Groups to) {
     await_turn();

@@ -14,7 +14,7 @@ shared! {
         nans_differ: u64,
     }
 
-    /// What is written of groups.
+    /// The results for each group.
     argument "Groups" GroupResults {
         keys: u64,
         counts: u64,
