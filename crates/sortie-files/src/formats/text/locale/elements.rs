@@ -36,6 +36,10 @@ pub struct Elements {
     leading: [Option<Leading>; 256],
     /// Whether all ASCII characters but NUL are elements of their own.
     ascii_is_alone: bool,
+    /// For each pass, whether it takes some elements backward.
+    has_backward: Vec<bool>,
+    /// By the byte, whether it is an element of its own that no pass ignores or takes backward.
+    separates: [bool; 256],
 }
 
 /// The number of weights, and these, with zeros after them.
@@ -128,6 +132,10 @@ impl Elements {
             read: [const { OnceLock::new() }; 256],
             leading: [None; 256],
             ascii_is_alone: false,
+            has_backward: (0..passes)
+                .map(|pass| rules.iter().skip(pass).step_by(passes).any(|rule| rule & BACKWARD != 0))
+                .collect(),
+            separates: [false; 256],
         };
         // Otherwise, the first bytes of a key would not decide.
         if rules.chunks(passes).any(|set| set[0] & (BACKWARD | POSITION) != 0) {
@@ -139,6 +147,13 @@ impl Elements {
                 element.and_then(|element| Leading::new(elements.weights_of(element, 0)));
         }
         elements.ascii_is_alone = elements.leading[1..128].iter().all(Option::is_some);
+        elements.separates = std::array::from_fn(|byte| {
+            let element = u32::try_from(elements.first[byte]).ok().map(Element).filter(|_| byte != 0);
+            let counts = |element: Element, pass| {
+                !elements.is_backward(element, pass) && !elements.weights_of(element, pass).is_empty()
+            };
+            element.is_some_and(|element| (0..passes).all(|pass| counts(element, pass)))
+        });
         Some(elements)
     }
 
@@ -212,29 +227,67 @@ impl Elements {
     /// Compares two texts by their weights in the first pass, up to the first NUL of each.
     #[inline]
     pub fn compare_leading(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let is_alone = |byte: u8| self.leading[usize::from(byte)].is_some();
-        let (words_of_a, words_of_b) = (a.as_chunks().0.iter(), b.as_chunks().0);
-        let words = words_of_a.zip(words_of_b).take_while(|(a, b)| a == b && is_ascii_without_nul(a));
-        let words = if self.ascii_is_alone { words.count() } else { 0 };
-        let (a, b) = (&a[WORD * words..], &b[WORD * words..]);
-        let same = a.iter().zip(b).take_while(|&(a, b)| a == b && is_alone(*a)).count();
+        let same = self.same(a, b);
         self.leading(&a[same..]).cmp(self.leading(&b[same..]))
     }
 
-    /// Compares two texts by their weights in a pass. `None` if it may take some elements backward.
-    pub fn compare_forward(&self, a: &[Element], b: &[Element], pass: usize) -> Option<Ordering> {
-        let has_positions = self.has_positions(*a.first()?, pass);
+    /// The number of bytes with which both texts begin that are elements of their own.
+    #[inline]
+    fn same(&self, a: &[u8], b: &[u8]) -> usize {
+        let is_alone = |byte: u8| self.leading[usize::from(byte)].is_some();
+        let (words_of_a, words_of_b) = (a.as_chunks().0.iter(), b.as_chunks().0);
+        let words = words_of_a.zip(words_of_b).take_while(|(a, b)| a == b && is_ascii_without_nul(a));
+        let bytes = if self.ascii_is_alone { WORD * words.count() } else { 0 };
+        let rest = a[bytes..].iter().zip(&b[bytes..]);
+        bytes + rest.take_while(|&(a, b)| a == b && is_alone(*a)).count()
+    }
+
+    /// The number of bytes with which both texts begin that need not be read to compare them in a pass after the first. Behind them, a pass
+    /// goes on as from the start: the last of them is an element that no pass ignores or takes backward.
+    pub fn same_before(&self, a: &[u8], b: &[u8]) -> usize {
+        let same = self.same(a, b);
+        a[..same].iter().rposition(|&byte| self.separates[usize::from(byte)]).map_or(0, |last| last + 1)
+    }
+
+    /// For each pass, whether the weights of a text count only after the number of elements before them that the pass ignores. The first
+    /// element decides.
+    pub fn positions(&self, text: &[u8]) -> impl Iterator<Item = bool> {
+        let first = (!text.is_empty()).then(|| self.next(text, &mut 0));
+        (0..self.passes).map(move |pass| first.is_some_and(|first| self.rule(first, pass) & POSITION != 0))
+    }
+
+    /// Compares two texts by their weights in a pass that moves no element of them.
+    pub fn compare_forward(
+        &self,
+        a: &[Element],
+        b: &[Element],
+        pass: usize,
+        has_positions: bool,
+    ) -> Ordering {
+        let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        let [a, b] = [a, b].map(|text| text[same..].iter().map(|&element| self.weights_of(element, pass)));
+        if has_positions { counted(a).cmp(counted(b)) } else { a.flatten().cmp(b.flatten()) }
+    }
+
+    /// Whether a pass may take some elements of a text backward.
+    pub fn moves(&self, text: &[Element], pass: usize, has_positions: bool) -> bool {
         // A single element that is taken backward stays where it is, and it does not matter where those without weights are.
         let is_backward = |element: &Element| self.is_backward(*element, pass);
         let matters = |element: &Element| has_positions || !self.weights_of(*element, pass).is_empty();
         let is_moved = |pair: &[Element]| pair.iter().all(is_backward) && pair.iter().any(matters);
-        let is_forward = |text: &[Element]| !text.windows(2).any(is_moved);
-        if has_positions != self.has_positions(*b.first()?, pass) || !is_forward(a) || !is_forward(b) {
-            return None;
-        }
-        let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-        let [a, b] = [a, b].map(|text| text[same..].iter().map(|&element| self.weights_of(element, pass)));
-        Some(if has_positions { counted(a).cmp(counted(b)) } else { a.flatten().cmp(b.flatten()) })
+        self.has_backward[pass] && text.windows(2).any(is_moved)
+    }
+
+    /// Whether two texts differ only in elements that all passes but the last ignore.
+    pub fn differ_in_last(&self, a: &[Element], b: &[Element]) -> bool {
+        let [a, b] = [a, b].map(|text| text.iter().filter(|element| !self.is_for_last(**element)));
+        a.eq(b)
+    }
+
+    fn is_for_last(&self, element: Element) -> bool {
+        // Those passes have no weights of it, of which the lengths are next to each other.
+        let lengths = self.weights.get(element.weights()..).and_then(|rest| rest.get(..self.passes - 1));
+        lengths.is_some_and(|lengths| lengths.iter().all(|&length| length == 0))
     }
 
     /// The element at a position, which moves behind it.
@@ -342,13 +395,8 @@ impl Elements {
         self.rule(element, pass) & BACKWARD != 0
     }
 
-    fn has_positions(&self, element: Element, pass: usize) -> bool {
-        self.rule(element, pass) & POSITION != 0
-    }
-
     /// Appends the weights of elements in a pass, followed by a 0. Two of them compare as `strcoll` compares the strings in that pass.
-    pub fn push_weights(&self, elements: &[Element], pass: usize, out: &mut Vec<u8>) {
-        let has_positions = elements.first().is_some_and(|&first| self.has_positions(first, pass));
+    pub fn push_weights(&self, elements: &[Element], pass: usize, has_positions: bool, out: &mut Vec<u8>) {
         let mut ignored = 0;
         let mut push = |element: Element| {
             let weights = self.weights_of(element, pass);

@@ -123,8 +123,9 @@ impl Strcoll {
             match self.elements() {
                 Some(elements) => SCRATCH.with_borrow_mut(|[scratch, _]| {
                     elements.read(part, &mut scratch.elements);
-                    (0..elements.passes())
-                        .for_each(|pass| elements.push_weights(&scratch.elements, pass, out));
+                    for (pass, has_positions) in elements.positions(part).enumerate() {
+                        elements.push_weights(&scratch.elements, pass, has_positions, out);
+                    }
                 }),
                 None => {
                     self.locale.transform(part, out);
@@ -144,19 +145,27 @@ impl Strcoll {
 /// Compares two texts that are equal by the first pass, with neither NUL nor an empty one among them.
 fn compare_others(elements: &Elements, a: &[u8], b: &[u8]) -> Ordering {
     SCRATCH.with_borrow_mut(|[of_a, of_b]| {
-        elements.read(a, &mut of_a.elements);
-        elements.read(b, &mut of_b.elements);
-        let in_pass = |pass| {
-            if let Some(ordering) = elements.compare_forward(&of_a.elements, &of_b.elements, pass) {
-                return ordering;
+        let start = elements.same_before(a, b);
+        elements.read(&a[start..], &mut of_a.elements);
+        elements.read(&b[start..], &mut of_b.elements);
+        let differ_in_last = elements.differ_in_last(&of_a.elements, &of_b.elements);
+        let last = elements.passes() - 1;
+        let positions = elements.positions(a).zip(elements.positions(b)).enumerate();
+        let in_pass = |(pass, (positions_a, positions_b))| {
+            let moves_a = elements.moves(&of_a.elements, pass, positions_a);
+            if moves_a || elements.moves(&of_b.elements, pass, positions_b) || positions_a != positions_b {
+                for (text, has_positions) in [(&mut *of_a, positions_a), (&mut *of_b, positions_b)] {
+                    text.weights.clear();
+                    elements.push_weights(&text.elements, pass, has_positions, &mut text.weights);
+                }
+                of_a.weights.cmp(&of_b.weights)
+            } else if differ_in_last && pass < last && !positions_a {
+                Ordering::Equal
+            } else {
+                elements.compare_forward(&of_a.elements, &of_b.elements, pass, positions_a)
             }
-            for scratch in [&mut *of_a, &mut *of_b] {
-                scratch.weights.clear();
-                elements.push_weights(&scratch.elements, pass, &mut scratch.weights);
-            }
-            of_a.weights.cmp(&of_b.weights)
         };
-        (1..elements.passes()).map(in_pass).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
+        positions.skip(1).map(in_pass).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
     })
 }
 
