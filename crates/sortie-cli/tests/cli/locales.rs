@@ -114,6 +114,28 @@ fn compare(count: usize) {
     }
 }
 
+/// Lines of which many have the same letters, or the same keys: in groups of a few, of hundreds and of many thousands, most alike or all
+/// different.
+#[test]
+fn many_lines_that_tie_are_ordered_as_by_gnu_sort() {
+    let random = &mut Rng::with_seed(7);
+    let mut input = Vec::new();
+    for number in 0..50_000 {
+        let word = ["", "", "a", "A-", "b1", "1.50", "(1)", "é"][random.usize(..8)];
+        let dots = [" ", "-", ", "][random.usize(..3)].repeat(random.usize(..9));
+        let name = ["Name 10.", "name 1.0", "o'name"][random.usize(..3)];
+        let rest = if random.bool() { String::new() } else { format!("{dots}{}", number % 20_000) };
+        input.extend(format!("{dots}{word} {name}{rest}\n").into_bytes());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for locale in ["en_US.UTF-8", "fr_FR.UTF-8", "ja_JP.UTF-8", "cs_CZ.ISO-8859-2"] {
+        for options in ["", "-u", "-k2,2", "-u -k2,2", "-s -f -k1,1", "-r -k2,2 -k1d,1", "--parallel=1 -d"] {
+            let options: Vec<&str> = options.split_whitespace().collect();
+            same_in(folder.path(), &options, &input, |command| in_locale(command, locale));
+        }
+    }
+}
+
 /// Lines that a locale does not order, in a locale and through runs on the disk. GNU uniq compares bytes.
 #[test]
 fn uniq_keeps_lines_that_only_a_locale_takes_for_equal() {

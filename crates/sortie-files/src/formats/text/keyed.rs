@@ -19,9 +19,8 @@ const KEY: usize = 64;
 const FEW: usize = 8;
 /// From this many lines on, it pays to encode the other keys.
 const MANY: usize = 1 << 9;
-/// If this many lines have one text on average, each text is compared once, unless there are too many to be kept in the cache of a core.
+/// If this many lines have one text on average, each text is compared once.
 const ALIKE: usize = 4;
-const MOST_DISTINCT: usize = 1 << 12;
 
 /// The keys of some lines, stored one after the other.
 pub struct Block {
@@ -87,36 +86,65 @@ pub fn order_cut<'k, 'a: 'k>(
 ) -> Result<(), Error> {
     for_equal(items, &|equal| order_from(cut, equal, job))?;
     if job.order.unique() {
-        items.dedup_by(|next, first| {
-            next.key == first.key && job.order.compare_keys_from(cut, first.bytes, next.bytes).is_eq()
-        });
+        let is_first = firsts(items, cut, job)?;
+        let mut is_first = is_first.iter();
+        items.retain(|_| *is_first.next().expect("one for each"));
         items.iter_mut().for_each(|item| item.key = item.bytes);
     }
     Ok(())
 }
 
+/// For each line, whether it differs from the one before in the keys from the one at `cut`.
+fn firsts(items: &[Keyed<'_, '_>], cut: usize, job: &LineSort<'_>) -> Result<Vec<bool>, Error> {
+    let mut firsts = filled(items.len(), true)?;
+    let differs = |pair: &[Keyed<'_, '_>]| {
+        let [a, b] = [0, 1].map(|place| pair[place].bytes);
+        let [text_a, text_b] = [a, b].map(|line| job.order.text_of_key(cut, line));
+        pair[0].key != pair[1].key
+            || job.order.compare_cut(cut, pair[0].key, text_a, text_b).is_ne()
+            || job.order.compare_keys_from(cut + 1, a, b).is_ne()
+    };
+    let others = &mut firsts[items.len().min(1)..];
+    if items.len() < LINES_A_BLOCK {
+        others.iter_mut().zip(items.windows(2)).for_each(|(is_first, pair)| *is_first = differs(pair));
+    } else {
+        others
+            .par_iter_mut()
+            .zip(items.par_windows(2))
+            .for_each(|(is_first, pair)| *is_first = differs(pair));
+    }
+    Ok(firsts)
+}
+
 /// Orders lines by their keys from the one at `cut`, whose encodings are equal.
 fn order_from<'a>(cut: usize, items: &mut [Keyed<'_, 'a>], job: &LineSort<'_>) -> Result<(), Error> {
     let encoding = items[0].key;
+    let text = |line: &'a [u8]| job.order.text_of_key(cut, line);
     let compare = |a: &[u8], b: &[u8]| job.order.compare_cut(cut, encoding, a, b);
     if items.len() <= FEW {
-        let compare = |a: &_, b: &_| compare(a, b).then_with(|| job.order.compare_keys_from(cut + 1, a, b));
-        return sort_by(items, compare, job);
+        let compare_others = |a: &_, b: &_| job.order.compare_keys_from(cut + 1, a, b);
+        return sort_by(items, text, |a, b| compare(a.0, b.0).then_with(|| compare_others(a.1, b.1)), job);
     }
-    if !sort_distinct(items, |line| job.order.text_of_key(cut, line), compare)? {
-        sort_by(items, compare, job)?;
+    let ends = sort_distinct(items, text, compare)?;
+    if ends.is_none() {
+        sort_by(items, text, |a, b| compare(a.0, b.0), job)?;
     }
     if !job.order.has_keys_after(cut) {
         return Ok(());
     }
-    let mut equal = items.chunk_by_mut(|a, b| compare(a.bytes, b.bytes).is_eq());
-    equal.try_for_each(|equal| order_after(cut + 1, equal, job))
+    let Some(ends) = ends else {
+        let mut equal = items.chunk_by_mut(|a, b| compare(text(a.bytes), text(b.bytes)).is_eq());
+        return equal.try_for_each(|equal| order_after(cut + 1, equal, job));
+    };
+    let starts = [0].into_iter().chain(ends.iter().copied());
+    starts.zip(&ends).try_for_each(|(start, &end)| order_after(cut + 1, &mut items[start..end], job))
 }
 
 /// Orders lines by their keys from the one at `first`.
 fn order_after<'a>(first: usize, items: &mut [Keyed<'_, 'a>], job: &LineSort<'_>) -> Result<(), Error> {
     if items.len() <= FEW {
-        return sort_by(items, |a, b| job.order.compare_keys_from(first, a, b), job);
+        items.sort_by(|a, b| job.order.compare_keys_from(first, a.bytes, b.bytes));
+        return Ok(());
     }
     if items.len() < MANY {
         let coded = |item: &Keyed<'_, 'a>| (item.bytes, job.order.code_of_key(first, item.bytes));
@@ -138,34 +166,35 @@ fn order_after<'a>(first: usize, items: &mut [Keyed<'_, 'a>], job: &LineSort<'_>
     Ok(())
 }
 
-/// Sorts lines by a comparison of their texts, which compares each distinct text once with others. Returns false, and leaves the order
-/// as it is, if most texts are distinct.
+/// Sorts lines by a comparison of their texts, which compares each distinct text once with others. Returns the ends of equal texts. `None`,
+/// and the order stays as it is, if most texts are distinct.
 fn sort_distinct<'a>(
     items: &mut [Keyed<'_, 'a>],
     text: impl Fn(&'a [u8]) -> &'a [u8],
     compare: impl Fn(&[u8], &[u8]) -> Ordering,
-) -> Result<bool, Error> {
-    let most = MOST_DISTINCT.min(items.len() / ALIKE);
+) -> Result<Option<Vec<usize>>, Error> {
+    let most = items.len() / ALIKE;
     let mut known = HashMap::with_hasher(RandomState::default());
-    // The first line of each text, and the index of the text of each line.
-    let mut firsts: Vec<&[u8]> = Vec::new();
+    let mut distinct: Vec<&[u8]> = Vec::new();
+    // The index of the text of each line.
     let mut texts: Vec<u32> = room(items.len())?;
     for item in &*items {
-        let index = *known.entry(text(item.bytes)).or_insert(firsts.len());
-        if index == firsts.len() {
+        let text = text(item.bytes);
+        let index = *known.entry(text).or_insert(distinct.len());
+        if index == distinct.len() {
             if index == most {
-                return Ok(false);
+                return Ok(None);
             }
-            firsts.push(item.bytes);
+            distinct.push(text);
         }
         texts.push(index as u32);
     }
-    let mut order: Vec<usize> = (0..firsts.len()).collect();
-    order.sort_by(|&a, &b| compare(firsts[a], firsts[b]));
+    let mut order: Vec<usize> = (0..distinct.len()).collect();
+    order.sort_by(|&a, &b| compare(distinct[a], distinct[b]));
     // Texts that differ may be equal. Their lines stay in order among each other.
-    let (mut ranks, mut rank) = (vec![0; firsts.len()], 0);
+    let (mut ranks, mut rank) = (vec![0; distinct.len()], 0);
     for pair in order.windows(2) {
-        rank += usize::from(compare(firsts[pair[0]], firsts[pair[1]]).is_ne());
+        rank += usize::from(compare(distinct[pair[0]], distinct[pair[1]]).is_ne());
         ranks[pair[1]] = rank;
     }
     let mut starts = vec![0; rank + 2];
@@ -178,20 +207,26 @@ fn sort_distinct<'a>(
         *start += 1;
     }
     items.iter_mut().zip(sorted).for_each(|(item, line)| item.bytes = line);
-    Ok(true)
+    // Each start moved to the end.
+    starts.pop();
+    Ok(Some(starts))
 }
 
-/// Sorts lines by a comparison.
-fn sort_by(
-    items: &mut [Keyed<'_, '_>],
-    compare: impl Fn(&[u8], &[u8]) -> Ordering + Sync,
+/// Sorts lines by a comparison of their texts, and of themselves.
+fn sort_by<'a>(
+    items: &mut [Keyed<'_, 'a>],
+    text: impl Fn(&'a [u8]) -> &'a [u8] + Sync,
+    compare: impl Fn((&[u8], &[u8]), (&[u8], &[u8])) -> Ordering + Sync,
     job: &LineSort<'_>,
 ) -> Result<(), Error> {
-    let compare = |a: &Keyed<'_, '_>, b: &Keyed<'_, '_>| compare(a.bytes, b.bytes);
+    let found = |item: &Keyed<'_, 'a>| (text(item.bytes), item.bytes);
     if items.len() < LINES_A_BLOCK {
-        items.sort_by(compare);
+        let mut pairs: Vec<_> = room(items.len())?;
+        pairs.extend(items.iter().map(found));
+        pairs.sort_by(|&a, &b| compare(a, b));
+        items.iter_mut().zip(pairs).for_each(|(item, (_, line))| item.bytes = line);
     } else {
-        builder(job, items.len()).build()?.sort_by(items, compare)?;
+        builder(job, items.len()).build()?.sort_by(items, |a, b| compare(found(a), found(b)))?;
     }
     Ok(())
 }

@@ -291,14 +291,15 @@ impl Key {
         }
     }
 
-    /// Compares the keys of two lines whose encodings by [`Key::encode_last`] are equal, and were not cut off.
-    pub fn compare_encoded(&self, a: &[u8], b: &[u8]) -> Ordering {
-        let Kind::Collated(rules) = &self.kind else { return self.compare(a, b) };
-        let (a, b) = (self.find(a), self.find(b));
-        let ordering = match &self.filter {
-            None => rules.compare_tied(a, b),
-            Some(_) if a == b => Ordering::Equal,
-            Some(filter) => filter.with(a, |a| filter.with(b, |b| rules.compare_tied(a, b))),
+    /// Compares two texts of keys that [`Key::find`] found. If `is_tied`, their encodings by [`Key::encode_last`] are equal, and were not cut
+    /// off.
+    pub fn compare_found(&self, a: &[u8], b: &[u8], is_tied: bool) -> Ordering {
+        let ordering = match (&self.kind, &self.filter) {
+            (Kind::Collated(rules), None) if is_tied => rules.compare_tied(a, b),
+            (Kind::Collated(rules), Some(filter)) if is_tied && a != b => {
+                filter.with(a, |a| filter.with(b, |b| rules.compare_tied(a, b)))
+            }
+            _ => return self.compare_whole(a, b),
         };
         directed(ordering, self.descending)
     }

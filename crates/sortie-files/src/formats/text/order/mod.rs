@@ -165,13 +165,9 @@ impl LineOrder {
         index + 1 < self.keys.len()
     }
 
-    /// Compares the keys at `cut` of two lines with this encoding.
+    /// Compares the keys at `cut` of two lines with this encoding. [`LineOrder::text_of_key`] found them.
     pub fn compare_cut(&self, cut: usize, encoding: &[u8], a: &[u8], b: &[u8]) -> Ordering {
-        if encoding.len() < most(cut) {
-            self.keys[cut].compare_encoded(a, b)
-        } else {
-            self.keys[cut].compare(a, b)
-        }
+        self.keys[cut].compare_found(a, b, encoding.len() < most(cut))
     }
 
     /// The part of a line that is its key at `index`.
