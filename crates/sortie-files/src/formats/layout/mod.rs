@@ -7,7 +7,6 @@ mod merged;
 mod stretch;
 
 use std::cmp::Ordering;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -22,7 +21,7 @@ use crate::merge::{Order, merge_cursors};
 use crate::run::Part;
 use crate::{Error, Format, Gather, Input, Keyed, Ledger, Share, Sink, Sorted, Task};
 use duplicates::Duplicates;
-use feed::{BYTE_ORDER_MARK, Feed, Opened, end_last, wrong};
+use feed::{BYTE_ORDER_MARK, Feed, Opened, Piece, end_last, wrong};
 pub use kept::Keep;
 use kept::Kept;
 use merged::PartItems;
@@ -442,13 +441,10 @@ impl<L: Layout + ?Sized> Format for LayoutSort<'_, L> {
             // A long item is searched again only after it has grown by half.
             let begun = (stretch.text.len() - stretch.whole()) as u64;
             let piece = (self.budget / 256).clamp(PIECE.0, PIECE.1).min(self.budget / 16).max(begun / 2);
-            stretch.text.try_reserve(piece as usize).map_err(|_| Error::Memory(piece))?;
-            // In the pool, where blocks of an input are decompressed by all threads.
-            let read = rayon::scope(|_| (&mut opened.items).take(piece).read_to_end(&mut stretch.text));
-            let read = read.map_err(Error::file("read", input.name()))? as u64;
-            self.ledger.progress.advance(read);
-            let has_ended = read < piece;
-            if has_ended && stretch.text.len() > stretch.whole() {
+            let Piece { bytes, is_last } = opened.next(piece, input.name())?;
+            self.ledger.progress.advance(bytes.len() as u64);
+            append(&mut stretch.text, &bytes)?;
+            if is_last && stretch.text.len() > stretch.whole() {
                 end_last(self.layout, &mut stretch.text);
             }
             let before = stretch.whole();
@@ -457,11 +453,17 @@ impl<L: Layout + ?Sized> Format for LayoutSort<'_, L> {
                 let line = is_text.then(|| lines_before + lines(&stretch.text[before..start]) + 1);
                 wrong(input.name(), line, problem)
             };
-            stretch
-                .cut(self.layout)
-                .map_err(|Wrong { start, problem }| wrong_at(opened.lines, stretch, start, &problem))?;
+            let keyed = stretch.cut(self.layout).and_then(|known| {
+                let read_ahead = || {
+                    if !is_last {
+                        opened.read_ahead(piece, input.name())
+                    }
+                };
+                rayon::join(|| stretch.find_keys(known, self.layout), read_ahead).0
+            });
+            keyed.map_err(|Wrong { start, problem }| wrong_at(opened.lines, stretch, start, &problem))?;
             let whole = stretch.whole();
-            if has_ended {
+            if is_last {
                 if whole < stretch.text.len() {
                     return Err(wrong_at(opened.lines, stretch, whole, self.layout.unfinished()));
                 }

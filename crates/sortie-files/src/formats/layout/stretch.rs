@@ -41,8 +41,8 @@ impl Stretch {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// Finds the items in the text after those that are known, and their keys.
-    pub fn cut(&mut self, layout: &(impl Layout + ?Sized)) -> Result<(), Wrong> {
+    /// Finds the items in the text after those that are known. Returns the number of these.
+    pub fn cut(&mut self, layout: &(impl Layout + ?Sized)) -> Result<usize, Wrong> {
         let (known, mut start) = (self.ends.len(), self.whole());
         while start < self.text.len() {
             match layout.first(&self.text[start..]) {
@@ -52,11 +52,11 @@ impl Stretch {
             }
             self.ends.push(start);
         }
-        self.find_keys(known, layout)
+        Ok(known)
     }
 
     /// Finds the keys of the items after the first `known`.
-    fn find_keys(&mut self, known: usize, layout: &(impl Layout + ?Sized)) -> Result<(), Wrong> {
+    pub fn find_keys(&mut self, known: usize, layout: &(impl Layout + ?Sized)) -> Result<(), Wrong> {
         let new = self.ends.len() - known;
         if new <= ITEMS_A_BLOCK || rayon::current_num_threads() == 1 {
             for index in known..self.ends.len() {
