@@ -6,12 +6,21 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use crate::locales::locales;
 use crate::support::{self, Numbers, complaint, names, run, sortie, text};
 use tempfile::TempDir;
 
 /// Options for every kind of data that can be larger than memory.
-const KINDS: [&str; 6] =
-    ["", "-k2,2n", "-u -k1,1", "--type u64", "--type u32 --argsort", "--record-size 100 --key 0..10"];
+const KINDS: [&str; 7] = [
+    "",
+    "-k2,2n",
+    "-u -k1,1",
+    // Few keys, so that lines that tie are many.
+    "--locale=en_US.UTF-8 -k2.1,2.2",
+    "--type u64",
+    "--type u32 --argsort",
+    "--record-size 100 --key 0..10",
+];
 
 /// A folder with a file to sort and a folder for temporary files. One call of the program can be refused.
 struct Machine {
@@ -46,6 +55,7 @@ impl Machine {
 
     fn refuse_to(&self, mut command: Command, call: &str, at: usize) -> Output {
         command.env("LD_PRELOAD", &self.refuser).env("REFUSE_IN", self.folder.path());
+        command.env("LOCPATH", locales());
         command.env("REFUSE_CALL", call).env("REFUSE_AT", at.to_string()).env("RUST_BACKTRACE", "0");
         run(&mut command, b"")
     }
@@ -54,7 +64,9 @@ impl Machine {
     /// line and leave all files unchanged. Returns these lines.
     fn refuse_in_turn(&self, call: &str, step: usize, options: &str) -> Vec<String> {
         let folder = self.folder.path();
-        let sorted = run(sortie(folder).args(options.split_whitespace()).arg("x"), b"").stdout;
+        let mut command = sortie(folder);
+        command.args(options.split_whitespace()).arg("x").env("LOCPATH", locales());
+        let sorted = run(&mut command, b"").stdout;
         let mut said = Vec::new();
         for at in (0..).step_by(step) {
             let done = self.refuse(call, at, options);
@@ -214,7 +226,7 @@ fn a_long_line_that_there_is_no_room_for_is_told() {
     let lines =
         (0..9usize).map(|line| [vec![b'a' + (line * 4 % 9) as u8; 700_000 + line], vec![b'\n']].concat());
     let Some(machine) = Machine::new(lines.flatten().collect()) else { return };
-    for kind in &KINDS[..3] {
+    for kind in &KINDS[..4] {
         for limit in ["-S 64K", "-S 2M", ""] {
             assert_memory_is_told(&machine, &format!("{kind} {limit}"));
         }

@@ -174,12 +174,18 @@ fn sort_distinct<'a>(
     compare: impl Fn(&[u8], &[u8]) -> Ordering,
 ) -> Result<Option<Vec<usize>>, Error> {
     let most = items.len() / ALIKE;
-    let mut known = HashMap::with_hasher(RandomState::default());
+    let mut known: HashMap<&[u8], usize, _> = HashMap::with_hasher(RandomState::default());
     let mut distinct: Vec<&[u8]> = Vec::new();
+    let no_room = |more: usize| Error::Memory((more * size_of::<(&[u8], usize)>()) as u64);
     // The index of the text of each line.
     let mut texts: Vec<u32> = room(items.len())?;
     for item in &*items {
         let text = text(item.bytes);
+        if distinct.len() == known.capacity() {
+            let more = distinct.len().max(FEW);
+            known.try_reserve(more).map_err(|_| no_room(more))?;
+            distinct.try_reserve(more).map_err(|_| no_room(more))?;
+        }
         let index = *known.entry(text).or_insert(distinct.len());
         if index == distinct.len() {
             if index == most {
@@ -189,15 +195,16 @@ fn sort_distinct<'a>(
         }
         texts.push(index as u32);
     }
-    let mut order: Vec<usize> = (0..distinct.len()).collect();
-    order.sort_by(|&a, &b| compare(distinct[a], distinct[b]));
+    let mut order: Vec<usize> = room(distinct.len())?;
+    order.extend(0..distinct.len());
+    order.sort_unstable_by(|&a, &b| compare(distinct[a], distinct[b]));
     // Texts that differ may be equal. Their lines stay in order among each other.
-    let (mut ranks, mut rank) = (vec![0; distinct.len()], 0);
+    let (mut ranks, mut rank) = (filled(distinct.len(), 0)?, 0);
     for pair in order.windows(2) {
         rank += usize::from(compare(distinct[pair[0]], distinct[pair[1]]).is_ne());
         ranks[pair[1]] = rank;
     }
-    let mut starts = vec![0; rank + 2];
+    let mut starts = filled(rank + 2, 0)?;
     texts.iter().for_each(|&text| starts[ranks[text as usize] + 1] += 1);
     (1..starts.len()).for_each(|rank| starts[rank] += starts[rank - 1]);
     let mut sorted: Vec<&[u8]> = filled(items.len(), &[][..])?;
