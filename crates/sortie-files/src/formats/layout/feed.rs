@@ -4,7 +4,6 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use super::Layout;
-use crate::memory::room;
 use crate::{Error, Input, Inputs, quote};
 
 /// The bytes to read at a time at the beginning of an input.
@@ -16,11 +15,13 @@ pub struct Feed {
     pub inputs: Inputs<Opened>,
     /// The start of an item that was read.
     pub rest: Vec<u8>,
+    /// What was read of the current input before it is needed, and whether it is the last of it.
+    pub ahead: Option<Result<(Vec<u8>, bool), Error>>,
 }
 
 impl Feed {
     pub fn new(inputs: Vec<Input>) -> Feed {
-        Feed { inputs: Inputs::new(inputs), rest: Vec::new() }
+        Feed { inputs: Inputs::new(inputs), rest: Vec::new(), ahead: None }
     }
 }
 
@@ -30,34 +31,17 @@ pub struct Opened {
     /// The lines before the items that were not cut yet.
     pub lines: u64,
     pub items: Box<dyn Read + Send>,
-    ahead: Option<Result<Piece, Error>>,
     /// Whether the input has neither a header nor items.
     pub is_empty: bool,
 }
 
-/// Some bytes of the items of an input.
-pub struct Piece {
-    pub bytes: Vec<u8>,
-    pub is_last: bool,
-}
-
 impl Opened {
-    /// The next `most` bytes of the items, or what was read ahead. `name` is that of the input.
-    pub fn next(&mut self, most: u64, name: &Path) -> Result<Piece, Error> {
-        self.ahead.take().unwrap_or_else(|| self.read(most, name))
-    }
-
-    /// Reads what [`Opened::next`] returns next.
-    pub fn read_ahead(&mut self, most: u64, name: &Path) {
-        self.ahead = Some(self.read(most, name));
-    }
-
-    fn read(&mut self, most: u64, name: &Path) -> Result<Piece, Error> {
-        let mut bytes = room(most as usize)?;
+    /// Appends the next `most` bytes of the items. Returns whether they are the last. `name` is that of the input.
+    pub fn read(&mut self, most: u64, name: &Path, out: &mut Vec<u8>) -> Result<bool, Error> {
+        out.try_reserve(most as usize).map_err(|_| Error::Memory(most))?;
         // In the pool, where blocks of an input are decompressed by all threads.
-        let read = rayon::scope(|_| (&mut self.items).take(most).read_to_end(&mut bytes));
-        let read = read.map_err(Error::file("read", name))? as u64;
-        Ok(Piece { bytes, is_last: read < most })
+        let read = rayon::scope(|_| (&mut self.items).take(most).read_to_end(out));
+        Ok((read.map_err(Error::file("read", name))? as u64) < most)
     }
 
     /// Opens an input.
@@ -87,7 +71,7 @@ impl Opened {
                 }
                 let lines = sortie_formats::lines::count(&header, b'\n') as u64;
                 let items = Box::new(Cursor::new(rest).chain(content));
-                return Ok(Opened { header, lines, items, ahead: None, is_empty });
+                return Ok(Opened { header, lines, items, is_empty });
             }
             let read = Read::by_ref(&mut content).take(PIECE).read_to_end(&mut header);
             ended = read.map_err(Error::file("read", name))? == 0;

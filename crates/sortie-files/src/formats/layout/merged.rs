@@ -36,7 +36,7 @@ impl<'a, L: Layout + ?Sized> PartItems<'a, L> {
         let (reader, lines) = if is_run {
             (reader, 0)
         } else {
-            let Opened { header, lines, items, is_empty, .. } = Opened::new(layout, reader, &name)?;
+            let Opened { header, lines, items, is_empty } = Opened::new(layout, reader, &name)?;
             if !is_empty {
                 see(header);
             }

@@ -21,7 +21,7 @@ use crate::merge::{Order, merge_cursors};
 use crate::run::Part;
 use crate::{Error, Format, Gather, Input, Keyed, Ledger, Share, Sink, Sorted, Task};
 use duplicates::Duplicates;
-use feed::{BYTE_ORDER_MARK, Feed, Opened, Piece, end_last, wrong};
+use feed::{BYTE_ORDER_MARK, Feed, Opened, end_last, wrong};
 pub use kept::Keep;
 use kept::Kept;
 use merged::PartItems;
@@ -429,6 +429,9 @@ impl<L: Layout + ?Sized> Format for LayoutSort<'_, L> {
         stretch.clear();
         append(&mut stretch.text, &std::mem::take(&mut feed.rest))?;
         let mut runners = share.runners as u64;
+        let piece = (self.budget / 256).clamp(PIECE.0, PIECE.1).min(self.budget / 16);
+        // A piece is read ahead.
+        let budget = self.budget - piece;
         let ended = loop {
             let opened = feed.inputs.current(|input| {
                 let mut opened = Opened::input(self.layout, input)?;
@@ -440,10 +443,16 @@ impl<L: Layout + ?Sized> Format for LayoutSort<'_, L> {
             let Some((input, opened)) = opened else { break true };
             // A long item is searched again only after it has grown by half.
             let begun = (stretch.text.len() - stretch.whole()) as u64;
-            let piece = (self.budget / 256).clamp(PIECE.0, PIECE.1).min(self.budget / 16).max(begun / 2);
-            let Piece { bytes, is_last } = opened.next(piece, input.name())?;
-            self.ledger.progress.advance(bytes.len() as u64);
-            append(&mut stretch.text, &bytes)?;
+            let length = stretch.text.len();
+            let is_last = match feed.ahead.take() {
+                Some(read) => {
+                    let (bytes, is_last) = read?;
+                    append(&mut stretch.text, &bytes)?;
+                    is_last
+                }
+                None => opened.read(piece.max(begun / 2), input.name(), &mut stretch.text)?,
+            };
+            self.ledger.progress.advance((stretch.text.len() - length) as u64);
             if is_last && stretch.text.len() > stretch.whole() {
                 end_last(self.layout, &mut stretch.text);
             }
@@ -454,12 +463,17 @@ impl<L: Layout + ?Sized> Format for LayoutSort<'_, L> {
                 wrong(input.name(), line, problem)
             };
             let keyed = stretch.cut(self.layout).and_then(|known| {
+                let begun = (stretch.text.len() - stretch.whole()) as u64;
+                let is_next = !is_last && begun / 2 <= piece;
                 let read_ahead = || {
-                    if !is_last {
-                        opened.read_ahead(piece, input.name())
-                    }
+                    let mut bytes = Vec::new();
+                    let is_last = opened.read(piece, input.name(), &mut bytes)?;
+                    Ok((bytes, is_last))
                 };
-                rayon::join(|| stretch.find_keys(known, self.layout), read_ahead).0
+                let find_keys = || stretch.find_keys(known, self.layout);
+                let (keyed, ahead) = rayon::join(find_keys, || is_next.then(read_ahead));
+                feed.ahead = ahead;
+                keyed
             });
             keyed.map_err(|Wrong { start, problem }| wrong_at(opened.lines, stretch, start, &problem))?;
             let whole = stretch.whole();
@@ -471,11 +485,11 @@ impl<L: Layout + ?Sized> Format for LayoutSort<'_, L> {
             } else if is_text {
                 opened.lines += lines(&stretch.text[before..whole]);
             }
-            if stretch.ends.is_empty() && runners > 1 && stretch.cost(runners) >= self.budget {
+            if stretch.ends.is_empty() && runners > 1 && stretch.cost(runners) >= budget {
                 share.exceed();
                 runners = 1;
             }
-            if !stretch.ends.is_empty() && stretch.cost(runners) >= self.budget {
+            if !stretch.ends.is_empty() && stretch.cost(runners) >= budget {
                 append(&mut feed.rest, &stretch.text[stretch.whole()..])?;
                 stretch.text.truncate(stretch.whole());
                 break feed.rest.is_empty() && feed.inputs.is_at_end();
