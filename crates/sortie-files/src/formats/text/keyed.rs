@@ -123,11 +123,16 @@ fn order_from<'a>(cut: usize, items: &mut [Keyed<'_, 'a>], job: &LineSort<'_>) -
     let compare = |a: &[u8], b: &[u8]| job.order.compare_cut(cut, encoding, a, b);
     if items.len() <= FEW {
         let compare_others = |a: &_, b: &_| job.order.compare_keys_from(cut + 1, a, b);
-        return sort_by(items, text, |a, b| compare(a.0, b.0).then_with(|| compare_others(a.1, b.1)), job);
+        let mut pairs = [(&[][..], &[][..]); FEW];
+        let pairs = &mut pairs[..items.len()];
+        pairs.iter_mut().zip(&*items).for_each(|(pair, item)| *pair = (text(item.bytes), item.bytes));
+        pairs.sort_by(|a, b| compare(a.0, b.0).then_with(|| compare_others(a.1, b.1)));
+        items.iter_mut().zip(pairs).for_each(|(item, (_, line))| item.bytes = line);
+        return Ok(());
     }
-    let ends = sort_distinct(items, text, compare)?;
+    let ends = sort_distinct(items, text, compare, job)?;
     if ends.is_none() {
-        sort_by(items, text, |a, b| compare(a.0, b.0), job)?;
+        sort_by(items, text, compare, job)?;
     }
     if !job.order.has_keys_after(cut) {
         return Ok(());
@@ -171,20 +176,23 @@ fn order_after<'a>(first: usize, items: &mut [Keyed<'_, 'a>], job: &LineSort<'_>
 fn sort_distinct<'a>(
     items: &mut [Keyed<'_, 'a>],
     text: impl Fn(&'a [u8]) -> &'a [u8],
-    compare: impl Fn(&[u8], &[u8]) -> Ordering,
+    compare: impl Fn(&[u8], &[u8]) -> Ordering + Sync,
+    job: &LineSort<'_>,
 ) -> Result<Option<Vec<usize>>, Error> {
     let most = items.len() / ALIKE;
     let mut known: HashMap<&[u8], usize, _> = HashMap::with_hasher(RandomState::default());
     let mut distinct: Vec<&[u8]> = Vec::new();
-    let no_room = |more: usize| Error::Memory((more * size_of::<(&[u8], usize)>()) as u64);
     // The index of the text of each line.
     let mut texts: Vec<u32> = room(items.len())?;
     for item in &*items {
         let text = text(item.bytes);
-        if distinct.len() == known.capacity() {
+        if distinct.len() == distinct.capacity() {
             let more = distinct.len().max(FEW);
-            known.try_reserve(more).map_err(|_| no_room(more))?;
-            distinct.try_reserve(more).map_err(|_| no_room(more))?;
+            let no_room = |_| Error::Memory((more * size_of::<(&[u8], usize)>()) as u64);
+            known.try_reserve(more).map_err(no_room)?;
+            distinct
+                .try_reserve_exact(more)
+                .map_err(|_| Error::Memory((more * size_of::<&[u8]>()) as u64))?;
         }
         let index = *known.entry(text).or_insert(distinct.len());
         if index == distinct.len() {
@@ -197,7 +205,12 @@ fn sort_distinct<'a>(
     }
     let mut order: Vec<usize> = room(distinct.len())?;
     order.extend(0..distinct.len());
-    order.sort_unstable_by(|&a, &b| compare(distinct[a], distinct[b]));
+    let by_text = |&a: &usize, &b: &usize| compare(distinct[a], distinct[b]);
+    if order.len() < LINES_A_BLOCK {
+        order.sort_unstable_by(by_text);
+    } else {
+        builder(job, order.len()).build()?.sort_by(&mut order, by_text)?;
+    }
     // Texts that differ may be equal. Their lines stay in order among each other.
     let (mut ranks, mut rank) = (filled(distinct.len(), 0)?, 0);
     for pair in order.windows(2) {
@@ -219,21 +232,21 @@ fn sort_distinct<'a>(
     Ok(Some(starts))
 }
 
-/// Sorts lines by a comparison of their texts, and of themselves.
+/// Sorts lines by a comparison of their texts.
 fn sort_by<'a>(
     items: &mut [Keyed<'_, 'a>],
     text: impl Fn(&'a [u8]) -> &'a [u8] + Sync,
-    compare: impl Fn((&[u8], &[u8]), (&[u8], &[u8])) -> Ordering + Sync,
+    compare: impl Fn(&[u8], &[u8]) -> Ordering + Sync,
     job: &LineSort<'_>,
 ) -> Result<(), Error> {
-    let found = |item: &Keyed<'_, 'a>| (text(item.bytes), item.bytes);
     if items.len() < LINES_A_BLOCK {
         let mut pairs: Vec<_> = room(items.len())?;
-        pairs.extend(items.iter().map(found));
-        pairs.sort_by(|&a, &b| compare(a, b));
+        pairs.extend(items.iter().map(|item| (text(item.bytes), item.bytes)));
+        pairs.sort_by(|a, b| compare(a.0, b.0));
         items.iter_mut().zip(pairs).for_each(|(item, (_, line))| item.bytes = line);
     } else {
-        builder(job, items.len()).build()?.sort_by(items, |a, b| compare(found(a), found(b)))?;
+        let by_text = |a: &Keyed<'_, 'a>, b: &Keyed<'_, 'a>| compare(text(a.bytes), text(b.bytes));
+        builder(job, items.len()).build()?.sort_by(items, by_text)?;
     }
     Ok(())
 }

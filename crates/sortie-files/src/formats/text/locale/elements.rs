@@ -278,8 +278,8 @@ impl Elements {
         self.has_backward[pass] && text.windows(2).any(is_moved)
     }
 
-    /// Whether two texts differ only in elements that all passes but the last ignore.
-    pub fn differ_in_last(&self, a: &[Element], b: &[Element]) -> bool {
+    /// Whether all passes but the last ignore the elements in which two texts differ.
+    pub fn differ_only_in_last(&self, a: &[Element], b: &[Element]) -> bool {
         let [a, b] = [a, b].map(|text| text.iter().filter(|element| !self.is_for_last(**element)));
         a.eq(b)
     }

@@ -148,7 +148,7 @@ fn compare_others(elements: &Elements, a: &[u8], b: &[u8]) -> Ordering {
         let start = elements.same_before(a, b);
         elements.read(&a[start..], &mut of_a.elements);
         elements.read(&b[start..], &mut of_b.elements);
-        let differ_in_last = elements.differ_in_last(&of_a.elements, &of_b.elements);
+        let differ_only_in_last = elements.differ_only_in_last(&of_a.elements, &of_b.elements);
         let last = elements.passes() - 1;
         let positions = elements.positions(a).zip(elements.positions(b)).enumerate();
         let in_pass = |(pass, (positions_a, positions_b))| {
@@ -159,7 +159,7 @@ fn compare_others(elements: &Elements, a: &[u8], b: &[u8]) -> Ordering {
                     elements.push_weights(&text.elements, pass, has_positions, &mut text.weights);
                 }
                 of_a.weights.cmp(&of_b.weights)
-            } else if differ_in_last && pass < last && !positions_a {
+            } else if differ_only_in_last && pass < last && !positions_a {
                 Ordering::Equal
             } else {
                 elements.compare_forward(&of_a.elements, &of_b.elements, pass, positions_a)
