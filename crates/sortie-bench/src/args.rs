@@ -48,12 +48,12 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS")]
     pub seconds: Option<u64>,
 
-    /// Suites files, files-small, external, index and soak: the folder for inputs and outputs, with free space for three times
+    /// Suites files, files-small, locales, external, index and soak: the folder for inputs and outputs, with free space for three times
     /// the largest input.
     #[arg(long, value_name = "FOLDER", default_value_os_t = std::env::temp_dir())]
     pub dir: PathBuf,
 
-    /// Suites files, files-small, external and soak: the program to measure [default: `sortie` beside this program].
+    /// Suites files, files-small, locales, external and soak: the program to measure [default: `sortie` beside this program].
     #[arg(long, value_name = "FILE")]
     pub sortie: Option<PathBuf>,
 
@@ -92,6 +92,8 @@ pub enum Suite {
     Files,
     /// Small text files, checks and merges, by whole programs.
     FilesSmall,
+    /// Lines in the order of locales, by whole programs.
+    Locales,
     /// Many segments in one call, on a GPU.
     Batch,
     /// One array, on a GPU.

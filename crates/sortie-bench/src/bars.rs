@@ -27,6 +27,7 @@ pub fn bars(row: &Row) -> Vec<Bar> {
         (_, "papers") => Vec::new(),
         ("sortie", "files") => against_programs(row),
         ("sortie", "files-small") => vec![of_small_files(row)],
+        ("sortie", "locales") => vec![in_a_locale(row)],
         ("sortie", "external") => {
             ["GNU sort", "duckdb", "datafusion", "polars, no limit"].map(|peer| Bar::of(1.0, peer)).into()
         }
@@ -39,6 +40,16 @@ pub fn bars(row: &Row) -> Vec<Bar> {
         ("sortie", "device-strings") => against_places(row).into_iter().collect(),
         _ => Vec::new(),
     }
+}
+
+fn in_a_locale(row: &Row) -> Bar {
+    let asked = match row.facts.work {
+        "sort" => 5.0,
+        "sort in 256 MB" => 3.0,
+        "sort -c" | "sort -m" => 1.5,
+        _ => 4.0,
+    };
+    Bar::of(asked, "GNU sort")
 }
 
 fn against_programs(row: &Row) -> Vec<Bar> {

@@ -21,6 +21,7 @@ mod suite_host_strings;
 mod suite_hybrid;
 mod suite_index;
 mod suite_large;
+mod suite_locales;
 mod suite_multi_gpu;
 mod suite_papers;
 
@@ -53,6 +54,7 @@ fn run(args: &Args) -> Result<bool> {
     let mut cases = match args.suite {
         Suite::Files => suite_files::cases(args)?,
         Suite::FilesSmall => suite_files_small::cases(args)?,
+        Suite::Locales => suite_locales::cases(args)?,
         Suite::Batch => suite_batch::cases(args),
         Suite::Large => suite_large::cases(args),
         Suite::MultiGpu => suite_multi_gpu::cases(args),

@@ -24,10 +24,10 @@ const N: usize = 10_000_000;
 const PIECE: usize = 100_000;
 
 /// The threads of every program.
-const THREADS: usize = 2;
+pub const THREADS: usize = 2;
 const TWO: &str = "2";
 /// The option that limits memory, for programs that have it.
-const CAP: &[&str] = &["-S", "256M"];
+pub const CAP: &[&str] = &["-S", "256M"];
 
 pub fn cases(args: &Args) -> Result<Vec<Box<dyn Measurable>>> {
     let n = args.n.unwrap_or(N);
@@ -89,7 +89,7 @@ pub fn lines(set: StringSet, n: usize, dir: &Path, rng: &mut Rng) -> Result<Temp
 }
 
 /// Whether two files hold the same bytes.
-fn same(one: &Path, two: &Path) -> std::io::Result<bool> {
+pub fn same(one: &Path, two: &Path) -> std::io::Result<bool> {
     let (mut one, mut two) = (BufReader::new(File::open(one)?), BufReader::new(File::open(two)?));
     let (mut a, mut b) = (vec![0; 1 << 20], vec![0; 1 << 20]);
     loop {
@@ -286,7 +286,7 @@ fn program(name: &'static str, dir: &Arc<TempDir>, sort: Sort) -> Contender<Temp
 }
 
 /// Whether a program exists and prints `word`.
-fn says(program: &str, arguments: &[&str], word: &str) -> bool {
+pub fn says(program: &str, arguments: &[&str], word: &str) -> bool {
     output(program, arguments).is_some_and(|text| text.contains(word))
 }
 

@@ -16,6 +16,18 @@ const REAL_WORDS: &str = "/usr/share/dict/american-english-insane";
 /// Documents of real text, one JSON object per line, in a folder beside the repository or in `$SORTIE_DATA`.
 const TEXT: &str = "text/rfcs.jsonl.gz";
 
+/// What strings of several scripts are made of, and how often: the index of an alphabet for each of twenty choices.
+const ALPHABETS: [&str; 7] = [
+    "abcdefghijklmnopqrstuvwxyz",
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿßœšž",
+    " -'.,0123456789",
+    "абвгдежзийклмнопрстуфхцчшщъыьэюя",
+    "αβγδεζηθικλμνξοπρστυφχψω",
+    "あいうえおかきくけこ漢字日本語文書東京大阪",
+];
+const ALPHABET_OF_20: [usize; 20] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 4, 5, 6];
+
 const AMINO_ACIDS: &[u8; 20] = b"ACDEFGHIKLMNPQRSTVWY";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,6 +50,10 @@ pub enum StringSet {
     Dictionary,
     /// The words of real documents, one after the other.
     Text,
+    /// The lines of real documents, each from one of its words on.
+    LinesOfText,
+    /// 4 to 30 characters of a few alphabets: mostly Latin, also with accents, Cyrillic, Greek, Japanese, digits and punctuation.
+    Scripts,
     /// `/`, then 3 to 8 file names. Each folder has few different names.
     Paths,
     /// The letter a, repeated 0 to 399 times.
@@ -101,6 +117,8 @@ impl StringSet {
             StringSet::Lines => "lines",
             StringSet::Dictionary => "dictionary",
             StringSet::Text => "words of text",
+            StringSet::LinesOfText => "lines of text",
+            StringSet::Scripts => "scripts",
             StringSet::Paths => "paths",
             StringSet::Repeated => "a x 0..399",
             StringSet::Nested => "nested prefixes",
@@ -134,7 +152,7 @@ impl StringSet {
     pub fn available(self) -> bool {
         match self {
             StringSet::RealWords => Path::new(REAL_WORDS).exists(),
-            StringSet::Text => text_path().exists(),
+            StringSet::Text | StringSet::LinesOfText => text_path().exists(),
             _ => true,
         }
     }
@@ -195,9 +213,38 @@ impl StringSet {
                 }
             }
             StringSet::Text => {
-                let words = words_of_text()?;
+                let texts = texts()?;
+                let words: Vec<_> = texts.iter().flat_map(|text| text.split_whitespace()).collect();
                 for _ in 0..n {
                     strings.bytes.extend_from_slice(words[between(0, words.len() - 1, rng)].as_bytes());
+                    strings.end();
+                }
+            }
+            StringSet::LinesOfText => {
+                let texts = texts()?;
+                let lines = texts.iter().flat_map(|text| text.lines());
+                let lines: Vec<_> = lines.filter(|line| !line.trim().is_empty()).collect();
+                for _ in 0..n {
+                    let line = lines[between(0, lines.len() - 1, rng)];
+                    let starts: Vec<_> = line.match_indices(' ').map(|(space, _)| space + 1).collect();
+                    let chosen = between(0, starts.len(), rng);
+                    let start = if chosen == 0 { 0 } else { starts[chosen - 1] };
+                    strings.bytes.extend_from_slice(&line.as_bytes()[start..]);
+                    strings.end();
+                }
+            }
+            StringSet::Scripts => {
+                let alphabets: Vec<Vec<char>> =
+                    ALPHABETS.iter().map(|alphabet| alphabet.chars().collect()).collect();
+                for _ in 0..n {
+                    let some: Vec<_> = (0..between(3, 8, rng))
+                        .map(|_| &alphabets[ALPHABET_OF_20[between(0, 19, rng)]])
+                        .collect();
+                    for _ in 0..between(4, 30, rng) {
+                        let alphabet = some[between(0, some.len() - 1, rng)];
+                        let letter = alphabet[between(0, alphabet.len() - 1, rng)];
+                        strings.bytes.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+                    }
                     strings.end();
                 }
             }
@@ -291,8 +338,8 @@ fn text_path() -> PathBuf {
     std::env::var_os("SORTIE_DATA").map_or_else(beside, PathBuf::from).join(TEXT)
 }
 
-/// The words of all documents, in their order.
-fn words_of_text() -> Result<Vec<String>> {
+/// The texts of all documents, in their order.
+fn texts() -> Result<Vec<String>> {
     #[derive(serde::Deserialize)]
     struct Document {
         text: String,
@@ -302,12 +349,8 @@ fn words_of_text() -> Result<Vec<String>> {
     let file = std::fs::File::open(&path).map_err(|e| cannot(&e))?;
     let mut lines = String::new();
     flate2::read::MultiGzDecoder::new(file).read_to_string(&mut lines).map_err(|e| cannot(&e))?;
-    let mut words = Vec::new();
-    for line in lines.lines() {
-        let document: Document = serde_json::from_str(line).map_err(|e| cannot(&e))?;
-        words.extend(document.text.split_whitespace().map(str::to_string));
-    }
-    Ok(words)
+    let read = |line: &str| serde_json::from_str(line).map(|document: Document| document.text);
+    lines.lines().map(|line| Ok(read(line).map_err(|e| cannot(&e))?)).collect()
 }
 
 /// Letters from ACGT. Each random number gives 32.
