@@ -267,22 +267,27 @@ fn polars(python: PathBuf) -> Sort {
     })
 }
 
-/// A contender that runs a program to its end. Its output is synced to the disk outside the measured time, so that no
-/// program has to write the output of another.
+/// A contender that runs a program to its end.
 fn program(name: &'static str, dir: &Arc<TempDir>, sort: Sort) -> Contender<TempPath, TempPath> {
     let dir = dir.clone();
     Contender::new(name, THREADS, move |input: &TempPath, clock: &mut Clock| {
         let output = TempPath::try_from_path(dir.path().join(format!("{name}.out")))?;
-        let mut command = sort(input, &output, dir.path());
-        let ended = clock.time(|| command.stdin(Stdio::null()).spawn()?.wait4());
-        let ended = ended.map_err(|e| format!("cannot run {:?}: {e}", command.get_program()))?;
-        if !ended.status.success() {
-            return Err(format!("{name} ended with {}: {command:?}", ended.status).into());
-        }
-        clock.peak_bytes = ended.rusage.maxrss;
-        File::open(&output)?.sync_all()?;
+        run(name, sort(input, &output, dir.path()), &output, clock)?;
         Ok(output)
     })
+}
+
+/// Runs a program to its end. Its output is synced to the disk outside the measured time, so that no program has to write the output of
+/// another.
+pub fn run(name: &str, mut command: Command, output: &Path, clock: &mut Clock) -> Result<()> {
+    let ended = clock.time(|| command.stdin(Stdio::null()).spawn()?.wait4());
+    let ended = ended.map_err(|e| format!("cannot run {:?}: {e}", command.get_program()))?;
+    if !ended.status.success() {
+        return Err(format!("{name} ended with {}: {command:?}", ended.status).into());
+    }
+    clock.peak_bytes = ended.rusage.maxrss;
+    File::open(output)?.sync_all()?;
+    Ok(())
 }
 
 /// Whether a program exists and prints `word`.

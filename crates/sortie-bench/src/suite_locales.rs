@@ -6,17 +6,16 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 
 use tempfile::{NamedTempFile, TempDir, TempPath};
-use wait4::Wait4;
 
 use crate::Result;
 use crate::args::Args;
 use crate::distributions::StringSet;
 use crate::measure::{Case, Clock, Contender, Facts, Measurable};
-use crate::suite_files::{CAP, Programs, THREADS, lines, same, says};
+use crate::suite_files::{CAP, Programs, THREADS, lines, run, same, says};
 
 /// Lines per file, unless `--n` says otherwise.
 const N: usize = 10_000_000;
@@ -99,8 +98,7 @@ fn case(
         Contender::new(name, THREADS, move |inputs: &Vec<TempPath>, clock: &mut Clock| {
             let mut sort = Command::new(&program);
             sort.args(command).args(work.options);
-            let output = place.run(sort, locale, inputs, name, work.input != Given::Sorted, clock)?;
-            Ok(output)
+            place.run(sort, locale, inputs, name, work.input != Given::Sorted, clock)
         })
     });
     let place = place.clone();
@@ -135,7 +133,7 @@ fn case(
 }
 
 impl Place {
-    /// Runs a program to its end. Its output is synced to the disk outside the measured time.
+    /// Runs `sort` in a locale. Returns its output, or an empty file if it has none.
     fn run(
         &self,
         mut sort: Command,
@@ -147,18 +145,12 @@ impl Place {
     ) -> Result<TempPath> {
         let output = TempPath::try_from_path(self.folder.path().join(format!("{name}.out")))?;
         File::create(&output)?;
-        sort.env("LOCPATH", self.folder.path()).env("LC_ALL", locale).stdin(Stdio::null());
+        sort.env("LOCPATH", self.folder.path()).env("LC_ALL", locale);
         sort.arg(format!("--parallel={THREADS}")).arg("-T").arg(self.folder.path()).args(inputs);
         if has_output {
             sort.arg("-o").arg(&output);
         }
-        let ended = clock.time(|| sort.spawn()?.wait4());
-        let ended = ended.map_err(|e| format!("cannot run {:?}: {e}", sort.get_program()))?;
-        if !ended.status.success() {
-            return Err(format!("{name} ended with {}: {sort:?}", ended.status).into());
-        }
-        clock.peak_bytes = ended.rusage.maxrss;
-        File::open(&output)?.sync_all()?;
+        run(name, sort, &output, clock)?;
         Ok(output)
     }
 
