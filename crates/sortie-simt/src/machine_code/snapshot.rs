@@ -86,6 +86,29 @@ fn line(text: &mut String, on: &str, columns: [&str; 8]) {
     );
 }
 
+/// The headers that a program includes, also by way of others, in the order of their list.
+fn included(program: &Program) -> Vec<&(&'static str, &'static str)> {
+    let mut is_included = vec![false; program.headers.len()];
+    let mut texts = vec![program.source];
+    while let Some(text) = texts.pop() {
+        for name in text.lines().filter_map(|line| line.trim().strip_prefix("#include \"")?.strip_suffix('"'))
+        {
+            let header = program.headers.iter().position(|(header, _)| *header == name);
+            if let Some(header) = header.filter(|&header| !is_included[header]) {
+                is_included[header] = true;
+                texts.push(program.headers[header].1);
+            }
+        }
+    }
+    program
+        .headers
+        .iter()
+        .zip(is_included)
+        .filter(|(_, is_included)| *is_included)
+        .map(|(header, _)| header)
+        .collect()
+}
+
 /// A digest of everything that determines the machine code, except the compilers. Comments and blanks do not.
 pub fn key(program: &Program, on: &Architecture) -> String {
     let mut hash = Sha256::new();
@@ -95,10 +118,10 @@ pub fn key(program: &Program, on: &Architecture) -> String {
         hash.update(text);
     };
     part(&significant(program.source));
-    program.headers.iter().for_each(|(name, text)| {
+    for (name, text) in included(program) {
         part(name);
         part(&significant(text));
-    });
+    }
     // The options include the macros.
     cuda::ptx_options(program, on.capability).iter().for_each(|option| part(option));
     hash.finalize().iter().take(12).fold(String::new(), |mut key, byte| {
@@ -141,6 +164,33 @@ mod tests {
         let first = keyed("// Sorts.\n__global__ void sort();\n");
         assert_eq!(first, keyed("// Sorts keys.\n\n__global__ void  sort(); // Fast.\n"));
         assert_ne!(first, keyed("// Sorts.\n__global__ void sort2();\n"));
+    }
+
+    #[test]
+    fn headers_count_where_they_are_included() {
+        let headers: [&'static [(&str, &str)]; 3] = [
+            &[
+                ("sum.cuh", "#include \"scan.cuh\"\nint sum;"),
+                ("scan.cuh", "int scan;"),
+                ("other.cuh", "int a;"),
+            ],
+            &[
+                ("sum.cuh", "#include \"scan.cuh\"\nint sum;"),
+                ("scan.cuh", "int scan;"),
+                ("other.cuh", "int b;"),
+            ],
+            &[
+                ("sum.cuh", "#include \"scan.cuh\"\nint sum;"),
+                ("scan.cuh", "long scan;"),
+                ("other.cuh", "int a;"),
+            ],
+        ];
+        let [first, other, scan] = headers.map(|headers| {
+            let program = job("#include \"sum.cuh\"\nvoid sort();", "8").recorded.program;
+            key(&Program { headers, ..program }, &ARCHITECTURES[0])
+        });
+        assert_eq!(first, other);
+        assert_ne!(first, scan);
     }
 
     #[test]
