@@ -12,7 +12,7 @@ HEAD = "| work | against | speed-up |\n|---|---|---|\n"
 def measured(run):
     """The times of each row of a run, by side."""
     rows = [json.loads(line) for line in (FOLDER / "runs" / run).read_text().splitlines()]
-    return {row["row"]: row.get("seconds") or row.get("milliseconds") or row for row in rows}
+    return {row["row"]: row.get("seconds") or row.get("milliseconds") or row for row in rows if "row" in row}
 
 
 def times(speed_up):
@@ -101,10 +101,41 @@ def on_gpus():
     ])
 
 
+def selections():
+    rows = measured("2026-12-01-select-h200.jsonl")
+
+    def over(begins, peer):
+        """By how much each row whose name begins so is faster."""
+        found = [row for name, row in rows.items() if name.startswith(begins) and f"torch.{peer}" in row]
+        return [row[f"torch.{peer}"] / next(row[side] for side in row if side.startswith("sortie")) for row in found]
+
+    def range_of(work, peer, *found):
+        found = sum(found, [])
+        return f"| {work} | `torch.{peer}` | {times(min(found))} to {times(max(found))} |\n"
+
+    sizes = (1, 16, 100, 256, 4096, 65536, 1048576)
+    arrays = [over(f"top {k} of f32 2^28", "topk") for k in sizes]
+    of_rows = [[row[0]] for name in rows if " rows of " in name and (row := over(name, "topk"))]
+    unique = [over(f"unique with counts of torch.{dtype}", "unique") for dtype in ("int32", "float32", "int64", "int16")]
+    return HEAD + "".join([
+        range_of("`arg_top_k` of 2^28 `float32`, k from 1 to 2^20, and 9 other distributions", "topk", *arrays),
+        range_of(f"`arg_top_k` of {len(of_rows)} shapes of rows", "topk", *of_rows),
+        line("`median` of 2^28 `float32`", "`torch.median`", *over("median", "median")),
+        range_of("3 to 99 quantiles of 2^28 `float32`", "sort", *(over(f"{count} quantiles", "sort") for count in (3, 9, 19, 99))),
+        range_of("`unique` with counts of 2^26 and 2^28 keys, 16 to half as many distinct ones", "unique", *unique),
+        line(
+            "`searchsorted`, 2^26 queries in 2^26 keys: random; sorted",
+            "`torch.searchsorted`",
+            *(min(over(f"searchsorted of 2^26 {queries}", "searchsorted")) for queries in ("random", "sorted")),
+        ),
+    ])
+
+
 def with_tables(guide):
     """The guide with its tables as the measurements have them."""
-    before, cpus, gpus = guide.split(START)
-    return START.join([before, *(table + END + old.split(END, 1)[1] for table, old in zip((on_cpus(), on_gpus()), (cpus, gpus)))])
+    before, *old = guide.split(START)
+    tables = (on_cpus(), on_gpus(), selections())
+    return START.join([before, *(table + END + text.split(END, 1)[1] for table, text in zip(tables, old, strict=True))])
 
 
 if __name__ == "__main__":
