@@ -1,11 +1,12 @@
 // One block selects from one row: finds a limit by digits, and puts few words in order.
 //
 // - Compile-time parameters: those of word.cuh; SORTIE_THREADS, the threads of a block, 32 to 256; SORTIE_ROOM, the words
-//   for which the shared memory has room, a power of two.
+//   for which the shared memory has room, a power of two where a network sorts them.
 // - Preconditions: all threads of the block reach each function.
 // - Source: own; the network is Batcher's.
 #pragma once
 
+#include "scan.cuh"
 #include "simt.cuh"
 #include "word.cuh"
 
@@ -13,9 +14,13 @@ namespace simt::select {
 
 constexpr u32 THREADS = SORTIE_THREADS;
 constexpr u32 ROOM = SORTIE_ROOM;
-static_assert((ROOM & (ROOM - 1)) == 0, "a network sorts them");
+// Words that a thread sorts.
+constexpr u32 OWN = (ROOM + THREADS - 1) / THREADS;
 // Words that are compared with each other. More are sorted.
 constexpr u32 MOST_COMPARED = 128;
+// Cells of a sort.
+constexpr u32 CELL_BITS = SORTIE_CELL_BITS;
+constexpr u32 CELLS = 1u << CELL_BITS;
 constexpr u32 DIGIT_BITS = 8;
 constexpr u32 DIGITS = 1u << DIGIT_BITS;
 
@@ -31,10 +36,13 @@ struct RowShared {
     Word words[ROOM];
     // The limit so far, and the number of words that come before all that begin with its digits.
     u64 limit;
+    u64 least;
     u32 before;
     u32 settled;
     u32 held;
-    u32 counts[DIGITS];
+    u32 sums[THREADS / WARP];
+    // Of digits, of cells and where the last of these ends, or of rows.
+    u32 counts[DIGITS > CELLS ? DIGITS : CELLS + 1];
 };
 static_assert(sizeof(RowShared) == SORTIE_ROW_MEMORY, "as the host has it");
 
@@ -140,17 +148,18 @@ template <class Visit> SIMT_FN u32 collect(Limit limit, RowShared& shared, Visit
 }
 
 // Sorts the words by a bitonic network. `count` is at most ROOM.
-SIMT_FN void sort(Word* words, u32 count) {
-    u32 padded = 1;
-    while (padded < count) padded *= 2;
+SIMT_FN void sort_by_network(Word* words, u32 count) {
+    u32 bits = 0;
+    while (1u << bits < count) ++bits;
+    const u32 padded = 1u << bits;
     for (u32 i = count + thread_rank(); i < padded; i += THREADS) words[i] = filled(Word(0), 8 * sizeof(Word));
-    for (u32 run = 2; run <= padded; run *= 2) {
-        for (u32 step = run / 2; step > 0; step /= 2) {
+    for (u32 run = 1; run <= bits; ++run) {
+        for (u32 step = run; step-- > 0;) {
             barrier();
             for (u32 i = thread_rank(); i < padded / 2; i += THREADS) {
-                const u32 low = i / step * 2 * step + i % step;
+                const u32 low = i >> step << (step + 1) | (i & ((1u << step) - 1));
                 // The first step of a merge compares from both ends.
-                const u32 high = step == run / 2 ? low / run * run + run - 1 - low % run : low + step;
+                const u32 high = step + 1 == run ? low ^ ((2u << step) - 1) : low | 1u << step;
                 const Word a = words[low], b = words[high];
                 if (b < a) {
                     words[low] = b;
@@ -162,13 +171,86 @@ SIMT_FN void sort(Word* words, u32 count) {
     barrier();
 }
 
+// Sorts `count` words, at least one and at most ROOM. Begins after a barrier; ends with one.
+// - Method: cells that divide the range of the codes evenly, and comparisons within a cell. If one is crowded, a network.
+// - Cost: an atomic for each word, a scan of the cells, and a comparison for each pair of a cell.
+SIMT_FN void sort(u32 count, RowShared& shared) {
+    Word* const words = shared.words;
+    Word own[OWN];
+    u64 least = ~u64(0), greatest = 0;
+    SIMT_UNROLL
+    for (u32 i = 0; i < OWN; ++i) {
+        own[i] = words[lesser(i * THREADS + thread_rank(), count - 1)];
+        least = lesser(least, u64(code_of(own[i])));
+        greatest = greater(greatest, u64(code_of(own[i])));
+    }
+    least = warp_least(Code(least));
+    greatest = warp_greatest(Code(greatest));
+    if (thread_rank() == 0) {
+        shared.least = ~u64(0);
+        shared.limit = 0;
+        shared.settled = 1;
+    }
+    for (u32 c = thread_rank(); c < CELLS; c += THREADS) shared.counts[c] = 0;
+    barrier();
+    if (lane() == 0) {
+        atomic_min<Relaxed, Block>(&shared.least, least);
+        atomic_max<Relaxed, Block>(&shared.limit, greatest);
+    }
+    barrier();
+    const Code first = Code(shared.least), range = Code(Code(shared.limit) - first);
+    const u32 bits = 8 * sizeof(Code) - leading_zeros(range), shift = bits > CELL_BITS ? bits - CELL_BITS : 0;
+    u32 at[OWN];
+    SIMT_UNROLL
+    for (u32 i = 0; i < OWN; ++i) {
+        if (i * THREADS + thread_rank() >= count) continue;
+        at[i] = atomic_add<Relaxed, Block>(&shared.counts[u32(Code(code_of(own[i]) - first) >> shift)], 1);
+    }
+    barrier();
+    constexpr u32 EACH = (CELLS + THREADS - 1) / THREADS;
+    const u32 own_cell = lesser(thread_rank() * EACH, CELLS), end_cell = lesser(own_cell + EACH, CELLS);
+    u32 sum = 0, most = 0;
+    for (u32 c = own_cell; c < end_cell; ++c) {
+        const u32 of_cell = shared.counts[c];
+        shared.counts[c] = sum;
+        sum += of_cell;
+        most = greater(most, of_cell);
+    }
+    if (most > MOST_COMPARED) atomic_and<Relaxed, Block>(&shared.settled, 0);
+    const u32 start = scan::exclusive<THREADS>(sum, shared.sums);
+    for (u32 c = own_cell; c < end_cell; ++c) shared.counts[c] += start;
+    if (thread_rank() == 0) shared.counts[CELLS] = count;
+    barrier();
+    if (shared.settled == 0) return sort_by_network(words, count);
+
+    SIMT_UNROLL
+    for (u32 i = 0; i < OWN; ++i) {
+        if (i * THREADS + thread_rank() >= count) continue;
+        words[shared.counts[u32(Code(code_of(own[i]) - first) >> shift)] + at[i]] = own[i];
+    }
+    barrier();
+    SIMT_UNROLL
+    for (u32 i = 0; i < OWN; ++i) {
+        if (i * THREADS + thread_rank() >= count) continue;
+        const u32 cell = u32(Code(code_of(own[i]) - first) >> shift), end = shared.counts[cell + 1];
+        at[i] = shared.counts[cell];
+        SIMT_ROLL
+        for (u32 other = at[i], to = at[i]; other < end; ++other, at[i] = to) to += words[other] < own[i];
+    }
+    barrier();
+    SIMT_UNROLL
+    for (u32 i = 0; i < OWN; ++i)
+        if (i * THREADS + thread_rank() < count) words[at[i]] = own[i];
+    barrier();
+}
+
 // Writes the first k of `count` words in order.
 SIMT_FN void write_in_order(u64 row, u32 count, const Rows& rows, const Top& top, RowShared& shared) {
     const Key* const from = rows.keys + row * rows.length;
     const u64 to = row * rows.k;
     Word* const words = shared.words;
     if (count > MOST_COMPARED) {
-        sort(words, count);
+        sort(count, shared);
         for (u32 i = thread_rank(); i < rows.k; i += THREADS) top.put(to + i, words[i], from);
         return;
     }

@@ -78,29 +78,75 @@ struct Job {
 SIMT_FN bool first_succeeded(const Job& job) { return job.found[0] >= job.k && job.found[0] <= job.capacity; }
 SIMT_FN u64 found(const Job& job) { return job.found[first_succeeded(job) ? 0 : 1]; }
 
+// The digits by which a bound is found in shared memory.
+constexpr u32 BYTE_BITS = 8;
+constexpr u32 BYTES = 1u << BYTE_BITS;
+
+struct BoundShared {
+    Word prefix;
+    u32 counts[BYTES];
+    u32 before, through;
+};
+
 // Returns a bound with `rank` of the block's words before it. There are as many at least, and none has all bits set.
-// - `count_below(bound)` returns how many of the warp's words are less than a bound, to lane 0.
-// - `counts`: WORD_BITS words of shared memory.
-// - Method: bit by bit from the highest, until a bound will do.
-template <class CountBelow> SIMT_FN Word bound_after(u32 rank, u32* counts, CountBelow count_below) {
-    if (thread_rank() < WORD_BITS) counts[thread_rank()] = 0;
-    barrier();
-    Word last = Word(0);
-    SIMT_ROLL
-    for (u32 bit = WORD_BITS; bit-- > 0;) {
-        const Word bound = with(last, 1, bit);
-        const u32 below = count_below(bound);
-        if (lane() == 0 && below != 0) atomic_add<Relaxed, Block>(&counts[bit], below);
-        barrier();
-        const u32 all = counts[bit];
-        if (all == rank) return bound;
-        if (all < rank) last = bound;
+// - `visit(see)` calls see(word, is_there) for each word of the thread, the whole warp at the same time.
+// - Method: digit by digit from the highest, until a bound will do.
+template <class Visit> SIMT_FN Word bound_after(u32 rank, BoundShared& shared, Visit visit) {
+    if (thread_rank() == 0) {
+        shared.prefix = Word(0);
+        shared.before = 0;
     }
-    return after(last);
+    u32 above = WORD_BITS;
+    SIMT_ROLL
+    do {
+        const u32 shift = above - BYTE_BITS;
+        for (u32 i = thread_rank(); i < BYTES; i += block_threads()) shared.counts[i] = 0;
+        barrier();
+        const Word prefix = shared.prefix, last = filled(prefix, above);
+        visit([&](Word word, bool is_there) {
+            const bool counts = is_there && !(word < prefix) && !(last < word);
+            const u32 digit = u32(word >> shift) % BYTES, one = shuffle(digit, 0);
+            // Equal digits meet at one counter.
+            if (all(counts && digit == one)) {
+                if (lane() == 0) atomic_add<Relaxed, Block>(&shared.counts[one], WARP);
+            } else if (counts) {
+                atomic_add<Relaxed, Block>(&shared.counts[digit], 1);
+            }
+        });
+        barrier();
+        if (warp_rank() == 0) {
+            constexpr u32 OWN = BYTES / WARP;
+            u32 own = 0;
+            SIMT_UNROLL
+            for (u32 i = 0; i < OWN; ++i) own += shared.counts[lane() * OWN + i];
+            u32 end = own;
+            SIMT_UNROLL
+            for (u32 by = 1; by < WARP; by *= 2) {
+                const u32 below = shuffle_up(end, by);
+                if (lane() >= by) end += below;
+            }
+            u32 first = shared.before + end - own;
+            warp_barrier();
+            SIMT_UNROLL
+            for (u32 i = 0; i < OWN; ++i) {
+                const u32 through = first + shared.counts[lane() * OWN + i];
+                // One digit of one lane is that of the word of this rank.
+                if (first < rank && rank <= through) {
+                    shared.prefix = with(prefix, lane() * OWN + i, shift);
+                    shared.before = first;
+                    shared.through = through;
+                }
+                first = through;
+            }
+        }
+        barrier();
+        above = shift;
+    } while (above > 0 && shared.through != rank);
+    return after(filled(shared.prefix, above));
 }
 
 struct SampleShared {
-    u32 counts[WORD_BITS];
+    BoundShared bound;
     u32 taken;
 };
 static_assert(sizeof(SampleShared) == SORTIE_SAMPLE_MEMORY, "as the host has it");
@@ -126,11 +172,9 @@ SIMT_KERNEL(BLOCK, 4) sample(Job job, Codes codes) {
     }
     if (thread_rank() == 0) shared.taken = 0;
     const u32 rank = lesser(job.rank, SAMPLED);
-    const Word bound = bound_after(rank, shared.counts, [&](Word bound) {
-        u32 below = 0;
+    const Word bound = bound_after(rank, shared.bound, [&](auto see) {
         SIMT_UNROLL
-        for (u32 r = 0; r < SAMPLED_ROW; ++r) below += popcount(ballot(row[r] < bound));
-        return below;
+        for (u32 r = 0; r < SAMPLED_ROW; ++r) see(row[r], true);
     });
     if (blocks == 1) {
         if (thread_rank() == 0) job.bound[of] = bound;
@@ -145,7 +189,7 @@ SIMT_KERNEL(BLOCK, 4) sample(Job job, Codes codes) {
 
 struct ChooseShared {
     Word lasts[CHOOSING / WARP];
-    u32 counts[WORD_BITS];
+    BoundShared bound;
 };
 static_assert(sizeof(ChooseShared) == SORTIE_CHOOSE_MEMORY, "as the host has it");
 
@@ -158,7 +202,8 @@ template <class T> SIMT_FN T greatest_of_warp(T value) {
 // choose: makes the bound the next word after that of rank `rank` of the sample.
 // - Launch: a block of CHOOSING threads per row. Shared memory: ChooseShared.
 // - Writes: `bound`.
-// - Cost: a read of `firsts`, of which there are a few thousand; up to WORD_BITS reads of those beyond KEPT * CHOOSING.
+// - Cost: a read of `firsts`, of which there are a few thousand; up to WORD_BITS / BYTE_BITS reads of those beyond
+//   KEPT * CHOOSING.
 SIMT_KERNEL(CHOOSING, 1) choose(Job job) {
     await_turn();
     ChooseShared& shared = *reinterpret_cast<ChooseShared*>(shared_memory());
@@ -166,21 +211,15 @@ SIMT_KERNEL(CHOOSING, 1) choose(Job job) {
     const Word* const words = job.firsts + u64(block_rank()) * firsts;
     Word kept[KEPT];
     SIMT_UNROLL
-    for (u32 r = 0; r < KEPT; ++r) {
-        const u32 i = r * CHOOSING + thread_rank();
-        // The last word is before no bound.
-        kept[r] = i < firsts ? words[i] : filled(Word(0), WORD_BITS);
-    }
-    const Word bound = bound_after(job.rank, shared.counts, [&](Word bound) {
-        u32 below = 0;
+    for (u32 r = 0; r < KEPT; ++r) kept[r] = words[lesser(r * CHOOSING + thread_rank(), firsts - 1)];
+    const Word bound = bound_after(job.rank, shared.bound, [&](auto see) {
         SIMT_UNROLL
         for (u32 r = 0; r < KEPT; ++r)
-            if (r * CHOOSING < firsts) below += popcount(ballot(kept[r] < bound));
+            if (r * CHOOSING < firsts) see(kept[r], r * CHOOSING + thread_rank() < firsts);
         for (u32 first = KEPT * CHOOSING + warp_rank() * WARP; first < firsts; first += CHOOSING) {
             const u32 i = first + lane();
-            below += popcount(ballot(i < firsts && words[lesser(i, firsts - 1)] < bound));
+            see(words[lesser(i, firsts - 1)], i < firsts);
         }
-        return below;
     });
     // Other words of the sample, which are not among the first of their block, can be before that bound too, but not
     // before the last of these.

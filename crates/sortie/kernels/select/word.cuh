@@ -42,6 +42,13 @@ SIMT_FN void split(Wide word, u64& code, u32& index) {
     index = u32(word.low);
 }
 
+SIMT_FN Code code_of(Word word) {
+    u64 code;
+    u32 index;
+    split(word, code, index);
+    return Code(code);
+}
+
 // The word with bits `from` and up of `value` set.
 SIMT_FN u64 with(u64 word, u64 value, u32 from) { return word | value << from; }
 SIMT_FN Wide with(Wide word, u64 value, u32 from) {
@@ -69,6 +76,79 @@ struct Codes {
         if constexpr (BY_VALUE) key = code::canonical(key, Key(infinity), Key(nan));
         return code::encode<KIND>(key, transform);
     }
+};
+
+// Whether floats of the hardware compare as their codes do, but for NaNs.
+constexpr bool BY_NUMBER = BY_VALUE && KIND != code::Integers && sizeof(Key) >= 4;
+
+template <class Key> struct NumberOf {
+    using Type = Key;
+};
+template <> struct NumberOf<u32> {
+    using Type = float;
+};
+template <> struct NumberOf<u64> {
+    using Type = double;
+};
+
+// Compares keys with a bound, which is a code.
+// - Cost per key: one comparison of floats if they are compared by value and the bound and what is before it are numbers, else
+//   that of its code.
+struct Bound {
+    Code code;
+    Key key;
+    bool by_number;
+
+    SIMT_FN Bound(Code code, const Codes& codes) : code(code), key(0), by_number(false) {
+        if constexpr (BY_NUMBER) {
+            key = code::decode<KIND>(Key(code), codes.transform);
+            by_number = number(key) == number(key) && Key(codes.transform.rotate) == 0;
+        }
+    }
+
+    // Sets bit r of the result for each key r before the bound, or, with THROUGH, equal to it.
+    template <bool THROUGH, u32 COUNT> SIMT_FN u32 before(const Key (&keys)[COUNT], const Codes& codes) const {
+        u32 passing = 0;
+        if (BY_NUMBER && by_number) {
+            SIMT_UNROLL
+            for (u32 r = 0; r < COUNT; ++r) {
+                const Number own = number(keys[r]), bound = number(key);
+                const bool first = KIND == code::FloatsDescending ? own > bound : own < bound;
+                passing |= u32(THROUGH ? first || own == bound : first) << r;
+            }
+        } else {
+            SIMT_UNROLL
+            for (u32 r = 0; r < COUNT; ++r) {
+                const Code own = codes.of(keys[r]);
+                passing |= u32(THROUGH ? own <= code : own < code) << r;
+            }
+        }
+        return passing;
+    }
+
+    // Returns the code of the first of some keys. Numbers that are compared by value come before NaNs here: without numbers,
+    // the code of the last number.
+    template <u32 COUNT> SIMT_FN static Code first(const Key (&keys)[COUNT], const Codes& codes) {
+        if constexpr (BY_NUMBER) {
+            constexpr bool DESCENDING = KIND == code::FloatsDescending;
+            Key first = Key(codes.infinity) | (DESCENDING ? code::SIGN<Key> : 0);
+            SIMT_UNROLL
+            for (u32 r = 0; r < COUNT; ++r) {
+                const Number own = number(keys[r]), best = number(first);
+                first = (DESCENDING ? own > best : own < best) ? keys[r] : first;
+            }
+            return codes.of(first);
+        } else {
+            Code first = codes.of(keys[0]);
+            SIMT_UNROLL
+            for (u32 r = 1; r < COUNT; ++r) first = lesser(first, Code(codes.of(keys[r])));
+            return first;
+        }
+    }
+
+  private:
+    using Number = NumberOf<Key>::Type;
+    SIMT_FN static Number number(Key key) { return detail::cast<Number>(key); }
 };
 
 SIMT_FN Word word_of(Key key, u64 index, const Codes& codes) { return joined(Code(codes.of(key)), index); }

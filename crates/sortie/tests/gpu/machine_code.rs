@@ -68,8 +68,13 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("top of rows of f32, held by a block", |gpu| top_of_rows::<f32>(gpu, 10_000, 16)),
     ("top of rows of f32, as many as a block holds", |gpu| top_of_rows::<f32>(gpu, 16_384, 2048)),
     ("top of rows of u64, as many as a block holds", |gpu| top_of_rows::<u64>(gpu, 8192, 2048)),
-    ("top of long rows of f32", |gpu| top_of_rows::<f32>(gpu, 100_000, 64)),
-    ("top of long rows of f64", |gpu| top_of_rows::<f64>(gpu, 100_000, 64)),
+    ("top of rows of f32, sorted", |gpu| top_of_rows::<f32>(gpu, 8192, 2048)),
+    ("top of rows of u16, of which most keys are taken", |gpu| top_of_rows::<u16>(gpu, 1000, 600)),
+    ("top of rows of f32, tile by tile", |gpu| top_of_rows::<f32>(gpu, 100_000, 64)),
+    ("top of rows of f64, tile by tile", |gpu| top_of_rows::<f64>(gpu, 100_000, 64)),
+    ("top of rows of f32, by as many threads as there can be", |gpu| top_of_rows::<f32>(gpu, 100_000, 500)),
+    ("top of long rows of f32", |gpu| top_of_rows::<f32>(gpu, 1 << 20, 64)),
+    ("top of long rows of f64", |gpu| top_of_rows::<f64>(gpu, 1 << 20, 64)),
     ("top of sorted rows of u32", |gpu| top_of_rows::<u32>(gpu, 100_000, 20_000)),
     ("keys at indices of f32", nth::<f32>),
     ("keys at indices of u32", nth::<u32>),
@@ -114,20 +119,8 @@ const KNOWN: &[Known] = &[
         programs: &[("search_sorted-8-FloatsDescending-1-512-2-4-8-256-256", &[("sm_100", 8)])],
     },
     Known {
-        reason: "a thread holds a row's keys in its registers, and has few others; only sm_90 was measured \
-                 (select_rows.cu, select.cu)",
-        programs: &[
-            (
-                "select_rows-4-FloatsDescending-1-32-128-32",
-                &[("sm_80", 16), ("sm_89", 48), ("sm_90", 16), ("sm_100", 84)],
-            ),
-            (
-                "select_rows-4-FloatsDescending-1-256-512-40",
-                &[("sm_80", 744), ("sm_89", 752), ("sm_100", 1092)],
-            ),
-            ("select_rows-4-FloatsDescending-1-256-2048-64", &[("sm_100", 732)]),
-            ("select_rows-8-Integers-0-256-2048-32", &[("sm_100", 224)]),
-        ],
+        reason: "1,024 threads have 64 registers each, and the few that are missing do so outside of the loop over tiles",
+        programs: &[("select_rows-4-FloatsDescending-1-1024-2048-10-4-1-0", &[("sm_80", 26)])],
     },
     Known {
         reason: "a row of 52 keys leaves few of 64 registers for anything else, and a thread alone sorts 50 keys \

@@ -66,7 +66,7 @@ fn the_first_keys_are_those_of_a_stable_sort() {
 #[test]
 fn narrow_keys_and_few_keys_are_selected() {
     on_each(|gpu| {
-        let wide = keys("random", 33_333, 3);
+        let wide = keys("random", 12_345, 3);
         check::<u8, u32>(gpu, &cut(&wide), 700, orders()[1]);
         check::<f16, u32>(gpu, &cut(&wide), 70, orders()[1]);
         for (n, k) in [(1, 1), (100, 100), (5000, 7), (12_000, 12_000)] {
@@ -157,6 +157,62 @@ fn floats_are_equal_by_value_as_in_numpy() {
                         .concat(),
                 };
                 assert_eq!(found, expected, "{length} {row_length:?}");
+            }
+        }
+    });
+}
+
+/// The indices of the first keys of each row by value.
+fn by_value(gpu: &Gpu, keys: &[f32], row: usize, k: usize, order: Order) -> Vec<u32> {
+    let (device, stream) = (gpu.device(), gpu.device().stream().unwrap());
+    let there = device.alloc::<f32>(keys.len()).unwrap();
+    let indices = device.alloc::<u32>(keys.len() / row * k).unwrap();
+    stream.copy_in(there.view(), keys).unwrap();
+    let to = DeviceTop { row: Some(row), by_value: true, ..DeviceTop::of(indices.view(), order) };
+    // SAFETY: nothing else uses them until the selection is done.
+    unsafe { gpu.top_k(&stream, there.view(), to) }.unwrap().wait().unwrap();
+    let mut found = vec![0; indices.len()];
+    stream.copy_out(&mut found, indices.view()).unwrap();
+    found
+}
+
+/// Limits of rows of several tiles, and of a single one, are compared with floats as such.
+#[test]
+fn floats_by_value_are_selected_tile_by_tile() {
+    let sorted = |keys: &[f32], order: Order| {
+        let mut indices: Vec<u32> = (0..keys.len() as u32).collect();
+        indices.sort_by(|&a, &b| {
+            let (a, b) = (keys[a as usize], keys[b as usize]);
+            let nans = b.is_nan().cmp(&a.is_nan());
+            let nans = if order.nans == Nans::EqualFirst { nans } else { nans.reverse() };
+            nans.then(a.partial_cmp(&b).map_or(std::cmp::Ordering::Equal, |numbers| {
+                if order.descending { numbers.reverse() } else { numbers }
+            }))
+        });
+        indices
+    };
+    on_each(|gpu| {
+        let mut random = fastrand::Rng::with_seed(8);
+        for (row, k) in [(9_000, 20), (700, 8), (700, 300), (700, 690), (20_000, 100), (9_000, 1_200)] {
+            let patterns: [&mut dyn FnMut(usize) -> f32; 6] = [
+                &mut |_| random.f32() - 0.5,
+                &mut |i| [0.0, -0.0, 1.0, f32::NAN, -f32::NAN][i * i % 5],
+                &mut |i| if i < row / 2 { f32::NAN } else { i as f32 },
+                &mut |i| if i % row < k / 2 { f32::INFINITY } else { f32::NAN },
+                &mut |i| -(i as f32),
+                &mut |i| (i % 7) as f32,
+            ];
+            for (number, pattern) in patterns.into_iter().enumerate() {
+                let keys: Vec<f32> = (0..2 * row).map(pattern).collect();
+                for order in [
+                    Order { nans: Nans::EqualLast, ..Order::DESCENDING },
+                    Order { nans: Nans::EqualFirst, ..Order::DESCENDING },
+                    Order { nans: Nans::EqualLast, ..Order::ASCENDING },
+                ] {
+                    let expected: Vec<u32> =
+                        keys.chunks(row).flat_map(|row| sorted(row, order)[..k].to_vec()).collect();
+                    assert!(by_value(gpu, &keys, row, k, order) == expected, "{row} {k} {number} {order:?}");
+                }
             }
         }
     });

@@ -18,6 +18,10 @@ use crate::{Error, Order};
 
 const BLOCK: usize = 256;
 const CHOOSING: usize = 1024;
+/// Blocks that read rows, for each that runs at the same time.
+const WAVES: usize = 8;
+/// Keys of a long row that make a block worth its launch.
+const BLOCK_OF_ROW: usize = 1 << 13;
 /// Blocks per multiprocessor that read all keys: as many as run at the same time.
 const READING_BLOCKS: u32 = 4;
 /// Words of a sample that a block looks at.
@@ -29,7 +33,7 @@ const MOST_SAMPLED: usize = 1 << 19;
 /// candidates and 40 us for 12,000; a sort of 2^16 words takes 100 us.
 const MOST_PLACED: usize = 1 << 15;
 /// Bytes of shared memory for a block that finishes one of several rows.
-const MOST_FINISHING: usize = 68 << 10;
+const MOST_FINISHING: usize = 80 << 10;
 /// Candidates that a block places at a time.
 const PLACED: usize = 32;
 /// A sample has at most one key in this many.
@@ -44,7 +48,7 @@ const SELECT_FROM_TIMES: usize = 8;
 /// A sample of one of several rows has one key in this many.
 const ROWS_SAMPLED_FROM: usize = 64;
 /// The most threads of a block that finishes a row.
-const FINISHING: usize = 256;
+const FINISHING: usize = 1024;
 const ATTEMPTS: usize = 2;
 const DIGIT_BITS: usize = 13;
 /// Bytes of `select::Level`.
@@ -123,8 +127,10 @@ impl<B: Bits> Job<'_, '_, B> {
         let codes = content.codes::<B>();
         let scratch = scratch(stream, selection.own_words())?;
         let parts = selection.parts(scratch.view());
-        let blocks_of_row =
-            gpu.reading_blocks(usize::MAX).div_ceil(selection.rows).min(selection.n.div_ceil(BLOCK));
+        // Several for each that runs at the same time, so that none is left alone at the end.
+        let blocks_of_row = (WAVES * gpu.reading_blocks(usize::MAX))
+            .div_ceil(selection.rows)
+            .min(selection.n.div_ceil(BLOCK_OF_ROW));
         let job = SelectJob {
             seed: seed(),
             parts: blocks_of_row as u64,
@@ -219,10 +225,14 @@ struct Finishing {
 }
 
 impl Finishing {
+    fn threads(room: usize) -> usize {
+        (room / 4).clamp(64, FINISHING)
+    }
+
     fn of(selection: &Selection) -> Finishing {
         let room = selection.capacity.next_power_of_two();
-        let threads = (room / 4).clamp(64, FINISHING);
-        Finishing { threads, room, shared: row_shared(selection.key_bytes, room) }
+        let threads = Finishing::threads(room);
+        Finishing { threads, room, shared: row_shared(selection.key_bytes, threads, room) }
     }
 }
 
@@ -235,8 +245,8 @@ struct OfLongRows {
 
 impl KernelSet for OfLongRows {
     fn instances(&self) -> Vec<Vec<Instance>> {
-        let Finishing { threads, room, shared } = self.finishing;
-        let defines = row_defines(&self.content, threads, room, shared);
+        let Finishing { threads, room, .. } = self.finishing;
+        let defines = row_defines(&self.content, threads, room);
         vec![vec![Instance { kernel: "finish_row", file: File::FinishRows, defines }]]
     }
 }
@@ -248,19 +258,27 @@ fn rounds(key_bytes: usize) -> usize {
 
 /// Bytes of shared memory, as the kernels assert.
 mod shared {
-    use super::{BLOCK, CHOOSING, DIGIT_BITS, word_bits, word_bytes};
+    use super::{BLOCK, CHOOSING, DIGIT_BITS, word_bytes};
 
     const WARP: usize = sortie_device::WARP as usize;
     const WARPS: usize = BLOCK / WARP;
     /// Words that a warp holds before it appends them.
     const HELD: usize = 128;
+    /// Values of a digit of a bound.
+    const BYTES: usize = 1 << 8;
 
     pub fn sample(key_bytes: usize) -> usize {
-        (word_bits(key_bytes) + 1) * size_of::<u32>()
+        (bound(key_bytes) + size_of::<u32>()).next_multiple_of(word_bytes(key_bytes))
     }
 
     pub fn choose(key_bytes: usize) -> usize {
-        CHOOSING / WARP * word_bytes(key_bytes) + word_bits(key_bytes) * size_of::<u32>()
+        CHOOSING / WARP * word_bytes(key_bytes) + bound(key_bytes)
+    }
+
+    /// Of `BoundShared`.
+    fn bound(key_bytes: usize) -> usize {
+        let word = word_bytes(key_bytes);
+        (word + (BYTES + 2) * size_of::<u32>()).next_multiple_of(word)
     }
 
     pub fn count() -> usize {
@@ -322,7 +340,8 @@ impl Selection {
             return None;
         }
         let selection = Selection::by_sample(keys / length, length, k, key_bytes, length / ROWS_SAMPLED_FROM);
-        let needed = row_shared(key_bytes, selection.capacity.next_power_of_two());
+        let room = selection.capacity.next_power_of_two();
+        let needed = row_shared(key_bytes, Finishing::threads(room), room);
         (needed <= shared.min(MOST_FINISHING)).then_some(selection)
     }
 
@@ -524,7 +543,7 @@ mod tests {
     /// Unless the sample misleads, which happens once in 10^5 times.
     #[test]
     fn one_read_is_enough_whatever_the_keys_are() {
-        let (n, k) = (100_000, 30);
+        let (n, k) = (270_000, 30);
         let patterns: [fn(u32) -> u32; 5] =
             [|_| 7, |i| i, |i| !i, |i| i.wrapping_mul(0x9E37_79B9), |i| u32::from(i == 60_000)];
         on_bench(|gpu| {

@@ -45,20 +45,24 @@ impl Gpu {
     /// over that of rows. They are the first `k` of the keys that [`Gpu::sort`] sorts and of the indices that [`Gpu::argsort`]
     /// writes: of equal keys, those with smaller indices come first. The keys stay as they are.
     ///
-    /// - One row of at least 2^15 keys and 8 times `k`: reads the keys once. The bound comes from a sample at random positions,
-    ///   and the candidates before it are sorted. About once in 10^5 calls, the bound is wrong. Digits of the keys are counted
-    ///   then, at a read each, until few enough candidates are left, and one more read collects these. Which keys are equal, or
-    ///   in order, makes no difference.
-    /// - Several rows of up to 16,384 keys (8,192 of 64 bits), and `k` up to 4,096 (2,048): a block reads each row once.
+    /// - Rows, half as many as the device has multiprocessors at least, or of up to 1 MB: a block reads each row once. `k` is at
+    ///   most 768, or about 5,000 (2,500 for keys of 64 bits) of rows of up to 16,384 (8,192) keys. Equal keys or an unusual order
+    ///   make that up to five times as slow, but need no other read.
+    /// - One longer row, of at least 8 times `k`: reads the keys once. The bound comes from a sample at random positions, and the
+    ///   candidates before it are sorted. About once in 10^5 calls, the bound is wrong. Digits of the keys are counted then, at a
+    ///   read each, until few enough candidates are left, and one more read collects these. Which keys are equal, or in order,
+    ///   makes no difference.
+    /// - Few longer rows, and `k` up to some thousands: the same for each.
     /// - Else: all keys are sorted with their indices.
     ///
     /// Scratch:
     ///
-    /// - One row: 8 bytes for each candidate (16 for keys of 64 bits), and from 2^15 candidates on the scratch of their sort. Of
-    ///   2^28 keys, about 10,000 are candidates for `k` up to 64, and 2.5 times `k` for a large `k`; and up to 1 MB more. If all
-    ///   keys are sorted, all are candidates.
-    /// - Rows that a block reads: none. Other rows: 4 bytes per key and the scratch of [`Gpu::argsort_segments`]; if floats are
-    ///   compared by value, as much again as the keys.
+    /// - Rows that a block reads: none.
+    /// - One longer row: 8 bytes for each candidate (16 for keys of 64 bits), and from 2^15 candidates on the scratch of their
+    ///   sort. Of 2^28 keys, about 10,000 are candidates for `k` up to 64, and 2.5 times `k` for a large `k`; and up to 1 MB more.
+    ///   If all keys are sorted, all are candidates. The same for each of few longer rows.
+    /// - Other rows: 4 bytes per key and the scratch of [`Gpu::argsort_segments`]; if floats are compared by value, as much again
+    ///   as the keys.
     ///
     /// [`Gpu::workspace_bytes_of_top_k`] is the size of a workspace.
     ///
@@ -99,7 +103,7 @@ impl Gpu {
             same_length("indices", top.len(), to.indices.len())?;
         }
         let content = Content::of::<K>(to.order, to.by_value)?;
-        let (way, rows) = Way::of(keys.len(), &to, self.shared_per_block())?;
+        let (way, rows) = Way::of(keys.len(), &to, self)?;
         let words = self.words_of_top::<K::Bits>(&way, &rows, &content)?;
         check_workspace(stream, || words)?;
         let job = Job {
@@ -135,7 +139,7 @@ impl Gpu {
         keys: usize,
         to: &DeviceTop<'_, K, I>,
     ) -> Result<usize, Error> {
-        let (way, rows) = Way::of(keys, to, self.shared_per_block())?;
+        let (way, rows) = Way::of(keys, to, self)?;
         Ok(workspace_bytes(&self.words_of_top::<K::Bits>(
             &way,
             &rows,
@@ -189,22 +193,22 @@ enum Way {
 }
 
 impl Way {
-    /// `shared`: bytes of shared memory that a block can have.
     fn of<K: TotalOrder, I: Pod>(
         keys: usize,
         to: &DeviceTop<'_, K, I>,
-        shared: usize,
+        gpu: &Gpu,
     ) -> Result<(Way, Rows), Error> {
         let (rows, key_bytes) = (Rows::of(keys, to)?, size_of::<K>());
+        let (multiprocessors, shared) = (gpu.device().properties().multiprocessors, gpu.shared_per_block());
         if key_bytes > 8 {
             return Err(Error::Unsupported("a GPU selects keys of at most 64 bits; sort these".into()));
         }
         let way = if rows.k == 0 {
             Way::Nothing
+        } else if let Some(selection) = RowSelection::of(&rows, key_bytes, multiprocessors, shared) {
+            Way::Rows(selection)
         } else if rows.length == rows.keys {
             Way::Array(Selection::of(rows.length, rows.k, key_bytes)?)
-        } else if let Some(selection) = RowSelection::of(&rows, key_bytes) {
-            Way::Rows(selection)
         } else if let Some(selection) = Selection::of_rows(&rows, key_bytes, shared) {
             Way::LongRows(selection)
         } else {
