@@ -23,6 +23,8 @@ mod inputs;
 mod layout;
 mod locale;
 mod man;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod mathematics;
 mod memory;
 #[cfg(not(feature = "gpu"))]
 mod no_gpus;

@@ -68,3 +68,11 @@ fn the_program_defines_no_function_of_the_mathematics_library() {
     let both: Vec<_> = defined(env!("CARGO_BIN_EXE_sortie")).intersection(&library).cloned().collect();
     assert!(both.is_empty(), "{both:?}");
 }
+
+/// To load one more library takes a twentieth of the time of a small sort.
+#[cfg(not(any(feature = "index", feature = "parquet")))]
+#[test]
+fn the_program_does_not_load_the_mathematics_library() {
+    let needed = output("readelf", &["-d", env!("CARGO_BIN_EXE_sortie")]);
+    assert!(needed.contains("[libc.so.6]") && !needed.contains("[libm.so"), "{needed}");
+}
