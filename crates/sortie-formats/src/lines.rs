@@ -25,6 +25,24 @@ pub fn count(text: &[u8], terminator: u8) -> usize {
     memchr::memchr_iter(terminator, text).count()
 }
 
+/// The position of the first terminator in `text`.
+#[must_use]
+pub fn first(text: &[u8], terminator: u8) -> Option<usize> {
+    if text.len() < SMALL {
+        return text.iter().position(|&byte| byte == terminator);
+    }
+    memchr::memchr(terminator, text)
+}
+
+/// The position of the last terminator in `text`.
+#[must_use]
+pub fn last(text: &[u8], terminator: u8) -> Option<usize> {
+    if text.len() < SMALL {
+        return text.iter().rposition(|&byte| byte == terminator);
+    }
+    memchr::memrchr(terminator, text)
+}
+
 /// Fills `lines` with the first lines of `text`, without their terminators.
 ///
 /// # Panics
@@ -238,6 +256,18 @@ mod tests {
             let mut text = before.as_bytes().to_vec();
             terminate(&mut text, b'\n');
             assert_eq!(text, after.as_bytes());
+        }
+    }
+
+    #[test]
+    fn the_first_and_the_last_end_are_found() {
+        for length in [0, 1, 2, 50, SMALL - 1, SMALL, SMALL + 1] {
+            for ends in [&[][..], &[0], &[length / 3, length / 2], &[length.saturating_sub(1)]] {
+                let mut text = vec![b'x'; length];
+                ends.iter().filter(|&&end| end < length).for_each(|&end| text[end] = b'\n');
+                let found = (first(&text, b'\n'), last(&text, b'\n'));
+                assert_eq!(found, (memchr::memchr(b'\n', &text), memchr::memrchr(b'\n', &text)), "{length}");
+            }
         }
     }
 

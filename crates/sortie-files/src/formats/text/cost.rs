@@ -1,5 +1,7 @@
 //! Estimates the memory needed to sort a text.
 
+use sortie_formats::lines;
+
 use super::keyed::encode_key;
 use super::order::{LineOrder, MOST_AFTER_KEYS};
 use crate::{Error, Keyed};
@@ -48,7 +50,7 @@ impl Cost {
         let (mut first, mut others, mut start) = (0, 0, 0);
         let sampled = count.min(KEYS_SAMPLED);
         for place in 0..sampled {
-            let length = memchr::memchr(terminator, &text[start..]).expect("as many lines as counted");
+            let length = lines::first(&text[start..], terminator).expect("as many lines as counted");
             let key = key_bytes(&text[start..start + length], order)?;
             *if place == 0 { &mut first } else { &mut others } += key;
             start += length + 1;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
 
-use sortie_formats::lines::LineReader;
+use sortie_formats::lines::{self, LineReader};
 
 use super::order::{Code, directed};
 use super::{LineSort, long};
@@ -58,7 +58,7 @@ impl<'a> Slice<'a> {
 
 impl Cursor for Slice<'_> {
     fn advance(&mut self) -> Result<bool, Error> {
-        let Some(end) = memchr::memchr(self.terminator, self.rest) else { return Ok(false) };
+        let Some(end) = lines::first(self.rest, self.terminator) else { return Ok(false) };
         (self.line, self.rest) = (&self.rest[..end], &self.rest[end + 1..]);
         Ok(true)
     }

@@ -44,8 +44,7 @@ impl Text {
         let count = lines::count(new, terminator);
         self.searched = self.bytes.len();
         self.lines += count;
-        let (Some(first), Some(last)) = (memchr::memchr(terminator, new), memchr::memrchr(terminator, new))
-        else {
+        let (Some(first), Some(last)) = (lines::first(new, terminator), lines::last(new, terminator)) else {
             // What was appended may be in a long line, before which a part ends.
             self.close();
             return 0;
