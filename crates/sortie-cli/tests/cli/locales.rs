@@ -189,6 +189,10 @@ fn the_environment_names_the_locale() {
     assert_eq!(sorted(&[("LANG", "en_US.UTF-8")], &[]), letters);
     assert_eq!(sorted(&[("LANG", "en_US.UTF-8"), ("LC_COLLATE", "C")], &[]), bytes);
     assert_eq!(sorted(&[("LC_ALL", "en_US.UTF-8"), ("LC_COLLATE", "C")], &[]), letters);
+    assert_eq!(sorted(&[("LC_COLLATE", "en_US.UTF-8"), ("LC_PAPER", "C")], &[]), letters);
+    // GNU sort takes no locale at all if a part of it is not installed.
+    assert_eq!(sorted(&[("LANG", "en_US.UTF-8"), ("LC_PAPER", "xx_XX.UTF-8")], &[]), bytes);
+    assert_eq!(sorted(&[("LC_ALL", "en_US.UTF-8"), ("LC_PAPER", "xx_XX.UTF-8")], &[]), letters);
     assert_eq!(sorted(&[("LC_ALL", "en_US.UTF-8")], &["--locale=C"]), bytes);
     assert_eq!(sorted(&[("LC_ALL", "C")], &["--locale=en_US.UTF-8"]), letters);
 }

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::sync::Arc;
 
-use libc::{LC_ALL_MASK, locale_t, nl_item};
+use libc::{LC_ALL_MASK, LC_COLLATE_MASK, LC_CTYPE_MASK, LC_NUMERIC_MASK, LC_TIME_MASK, locale_t, nl_item};
 
 use super::Classes;
 
@@ -26,6 +26,7 @@ pub enum Category {
 
 impl Category {
     pub const ALL: [Category; 4] = [Category::Type, Category::Numeric, Category::Time, Category::Collate];
+    const MASK: c_int = LC_CTYPE_MASK | LC_NUMERIC_MASK | LC_TIME_MASK | LC_COLLATE_MASK;
 }
 
 /// The bytes after a string. For characters that are cut off at its end, glibc looks beyond it.
@@ -51,11 +52,20 @@ impl Drop for Owned {
 }
 
 impl CLocale {
-    /// The locale of this name, or that of the environment if there is none. `None` if it is not installed.
+    /// The locale of this name. `None` if it is not installed.
     pub fn new(name: &str) -> Option<CLocale> {
-        let name = CString::new(name).ok()?;
+        CLocale::load(LC_ALL_MASK, &CString::new(name).ok()?)
+    }
+
+    /// The locale of the environment. `None` if it is not installed. With `in_part`, only the categories that matter here are loaded: each
+    /// is a file to open, unless the locale is in an archive.
+    pub fn of_environment(in_part: bool) -> Option<CLocale> {
+        CLocale::load(if in_part { Category::MASK } else { LC_ALL_MASK }, c"")
+    }
+
+    fn load(categories: c_int, name: &CStr) -> Option<CLocale> {
         // SAFETY: the name ends with NUL, and no locale is changed.
-        let locale = unsafe { libc::newlocale(LC_ALL_MASK, name.as_ptr(), std::ptr::null_mut()) };
+        let locale = unsafe { libc::newlocale(categories, name.as_ptr(), std::ptr::null_mut()) };
         (!locale.is_null()).then(|| CLocale(Arc::new(Owned(locale))))
     }
 

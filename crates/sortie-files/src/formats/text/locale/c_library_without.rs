@@ -21,7 +21,11 @@ pub struct CLocale;
 impl CLocale {
     /// The C locale for its names; `None` for any other locale.
     pub fn new(name: &str) -> Option<CLocale> {
-        matches!(name, "" | "C" | "POSIX" | "C.UTF-8" | "C.utf8").then_some(CLocale)
+        matches!(name, "C" | "POSIX" | "C.UTF-8" | "C.utf8").then_some(CLocale)
+    }
+
+    pub fn of_environment(_: bool) -> Option<CLocale> {
+        Some(CLocale)
     }
 
     pub fn name(&self, _: Category) -> String {

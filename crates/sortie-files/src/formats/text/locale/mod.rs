@@ -29,6 +29,17 @@ use unicode::Unicode;
 
 /// The variables that choose the rules of this module, in the order of their effect if the one of all is not set.
 const VARIABLES: [&str; 4] = ["LC_COLLATE", "LC_CTYPE", "LC_NUMERIC", "LC_TIME"];
+/// Those that choose other rules.
+const OTHER_VARIABLES: [&str; 8] = [
+    "LC_ADDRESS",
+    "LC_IDENTIFICATION",
+    "LC_MEASUREMENT",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NAME",
+    "LC_PAPER",
+    "LC_TELEPHONE",
+];
 
 /// The rules by which text is sorted. By default those of the C locale: bytes.
 ///
@@ -96,11 +107,15 @@ impl Locale {
     /// The locale that the environment asks for: by `LC_ALL`, else by `LC_COLLATE`, `LC_CTYPE`, `LC_NUMERIC` and `LC_TIME`, else by
     /// `LANG`. As in other programs, the C locale if one of them is not installed.
     pub fn of_environment() -> Locale {
-        match CLocale::new("") {
+        let asked_for = VARIABLES.map(asked);
+        // Other programs take no locale if any of those that the environment names is missing.
+        let names_no_others =
+            OTHER_VARIABLES.into_iter().all(|variable| asked_for.contains(&asked(variable)));
+        match CLocale::of_environment(names_no_others) {
             Some(locale) => Locale::of(&locale),
             None => Locale {
                 rules: None,
-                missing: VARIABLES.map(asked).into_iter().find(|name| CLocale::new(name).is_none()),
+                missing: asked_for.into_iter().find(|name| CLocale::new(name).is_none()),
             },
         }
     }
@@ -195,6 +210,7 @@ impl Locale {
 
 /// The locale that the environment asks for in a category.
 fn asked(variable: &str) -> String {
-    let set = |variable| env::var(variable).ok().filter(|name: &String| !name.is_empty());
-    set("LC_ALL").or_else(|| set(variable)).or_else(|| set("LANG")).unwrap_or_else(|| "C".into())
+    let set = |variable| env::var_os(variable).filter(|name| !name.is_empty());
+    let name = set("LC_ALL").or_else(|| set(variable)).or_else(|| set("LANG"));
+    name.map_or_else(|| "C".into(), |name| name.to_string_lossy().into_owned())
 }
