@@ -121,6 +121,11 @@ fn order_from<'a>(cut: usize, items: &mut [Keyed<'_, 'a>], job: &LineSort<'_>) -
     let encoding = items[0].key;
     let text = |line: &'a [u8]| job.order.text_of_key(cut, line);
     let compare = |a: &[u8], b: &[u8]| job.order.compare_cut(cut, encoding, a, b);
+    // Most ties of text are lines that repeat.
+    let first = text(items[0].bytes);
+    if items[1..].iter().all(|item| text(item.bytes) == first) {
+        return if job.order.has_keys_after(cut) { order_after(cut + 1, items, job) } else { Ok(()) };
+    }
     if items.len() <= FEW {
         let compare_others = |a: &_, b: &_| job.order.compare_keys_from(cut + 1, a, b);
         let mut pairs = [(&[][..], &[][..]); FEW];
