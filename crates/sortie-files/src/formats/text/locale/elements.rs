@@ -32,8 +32,9 @@ pub struct Elements {
     ranges: &'static [u8],
     /// The lists that were read.
     read: [OnceLock<List>; 256],
-    /// By the byte: the weights in the first pass of the element that it is alone, if they fit. None for NUL, and for bytes with a list.
-    leading: [Option<Leading>; 256],
+    /// By the byte: the weights in the first pass of the element that it is alone, if they fit. [`Leading::NONE`] for NUL, and for bytes
+    /// with a list.
+    leading: [Leading; 256],
     /// Whether all ASCII characters but NUL are elements of their own.
     ascii_is_alone: bool,
     /// For each pass, whether it takes some elements backward.
@@ -46,21 +47,29 @@ pub struct Elements {
 #[derive(Debug, Clone, Copy)]
 struct Leading {
     length: u8,
-    weights: [u8; Leading::MOST],
+    /// A word, so that one instruction copies all.
+    weights: [u8; Leading::MOST + 1],
 }
 
 impl Leading {
     const MOST: usize = 3;
+    const NONE: Leading = Leading { length: u8::MAX, weights: [0; Leading::MOST + 1] };
 
     fn new(weights: &[u8]) -> Option<Leading> {
-        let mut leading = Leading { length: weights.len() as u8, weights: [0; Leading::MOST] };
-        leading.weights.get_mut(..weights.len())?.copy_from_slice(weights);
+        let mut leading = Leading { length: weights.len() as u8, ..Leading::NONE };
+        leading.weights[..Leading::MOST].get_mut(..weights.len())?.copy_from_slice(weights);
         Some(leading)
     }
 
     #[inline]
-    fn weights(&self) -> &[u8] {
-        &self.weights[..usize::from(self.length)]
+    fn is_some(self) -> bool {
+        self.length <= Leading::MOST as u8
+    }
+
+    /// `None` for [`Leading::NONE`].
+    #[inline]
+    fn weights(&self) -> Option<&[u8]> {
+        self.weights.get(..self.length.into())
     }
 }
 
@@ -130,7 +139,7 @@ impl Elements {
             lists,
             ranges,
             read: [const { OnceLock::new() }; 256],
-            leading: [None; 256],
+            leading: [Leading::NONE; 256],
             ascii_is_alone: false,
             has_backward: (0..passes)
                 .map(|pass| rules.iter().skip(pass).step_by(passes).any(|rule| rule & BACKWARD != 0))
@@ -143,10 +152,10 @@ impl Elements {
         }
         for byte in 1..256 {
             let element = u32::try_from(elements.first[byte]).ok().map(Element);
-            elements.leading[byte] =
-                element.and_then(|element| Leading::new(elements.weights_of(element, 0)));
+            let leading = element.and_then(|element| Leading::new(elements.weights_of(element, 0)));
+            elements.leading[byte] = leading.unwrap_or(Leading::NONE);
         }
-        elements.ascii_is_alone = elements.leading[1..128].iter().all(Option::is_some);
+        elements.ascii_is_alone = elements.leading[1..128].iter().all(|leading| leading.is_some());
         elements.separates = std::array::from_fn(|byte| {
             let element = u32::try_from(elements.first[byte]).ok().map(Element).filter(|_| byte != 0);
             let counts = |element: Element, pass| {
@@ -170,22 +179,40 @@ impl Elements {
         }
     }
 
+    /// Writes the weights in the first pass of bytes that are elements of their own, from `at` on, until another byte follows or `out` has no
+    /// room for more. Moves `at` behind these bytes, and returns the number of weights.
+    #[inline]
+    fn write_leading(&self, text: &[u8], at: &mut usize, out: &mut [u8]) -> usize {
+        let mut length = 0;
+        for &byte in &text[*at..] {
+            let leading = self.leading[usize::from(byte)];
+            let Some(room) = out.get_mut(length..).and_then(<[u8]>::first_chunk_mut) else { break };
+            if !leading.is_some() {
+                break;
+            }
+            *room = leading.weights;
+            length += usize::from(leading.length);
+            *at += 1;
+        }
+        length
+    }
+
     /// Appends the first weights of a text in the first pass, at most `most`, up to the first NUL.
     pub fn push_leading(&self, text: &[u8], most: usize, out: &mut Vec<u8>) {
+        /// The weights of the bytes of most lines.
+        const PIECE: usize = 128;
         let end = out.len().saturating_add(most);
-        let mut at = 0;
+        let (mut at, mut weights) = (0, [0; PIECE]);
         while out.len() < end
             && let Some(&byte) = text.get(at)
         {
-            match &self.leading[usize::from(byte)] {
-                Some(leading) => {
-                    // It is faster to copy them all.
-                    out.extend_from_slice(&leading.weights);
-                    out.truncate(out.len() - (Leading::MOST - usize::from(leading.length)));
-                    at += 1;
-                }
-                None if byte == 0 => break,
-                None => out.extend_from_slice(self.weights_of(self.next(text, &mut at), 0)),
+            if self.leading[usize::from(byte)].is_some() {
+                let length = self.write_leading(text, &mut at, &mut weights);
+                out.extend_from_slice(&weights[..length]);
+            } else if byte == 0 {
+                break;
+            } else {
+                out.extend_from_slice(self.weights_of(self.next(text, &mut at), 0));
             }
         }
         out.truncate(end);
@@ -200,19 +227,18 @@ impl Elements {
         while length < BYTES
             && let Some(&byte) = text.get(at)
         {
-            match &self.leading[usize::from(byte)] {
-                Some(leading) => {
-                    weights[length..length + Leading::MOST].copy_from_slice(&leading.weights);
-                    length += usize::from(leading.length);
-                    at += 1;
-                }
-                None if byte == 0 => break,
-                None => {
-                    let found = self.weights_of(self.next(text, &mut at), 0);
-                    let fitting = found.len().min(BYTES - length);
-                    weights[length..length + fitting].copy_from_slice(&found[..fitting]);
-                    length += fitting;
-                }
+            let leading = self.leading[usize::from(byte)];
+            if leading.is_some() {
+                *weights[length..].first_chunk_mut().expect("there is room") = leading.weights;
+                length += usize::from(leading.length);
+                at += 1;
+            } else if byte == 0 {
+                break;
+            } else {
+                let found = self.weights_of(self.next(text, &mut at), 0);
+                let fitting = found.len().min(BYTES - length);
+                weights[length..length + fitting].copy_from_slice(&found[..fitting]);
+                length += fitting;
             }
         }
         u128::from_be_bytes(*weights.first_chunk().expect("it is longer"))
@@ -462,10 +488,10 @@ impl Iterator for LeadingWeights<'_> {
                 return Some(weight);
             }
             let byte = *self.text.get(self.at)?;
-            self.weights = match &self.elements.leading[usize::from(byte)] {
-                Some(leading) => {
+            self.weights = match self.elements.leading[usize::from(byte)].weights() {
+                Some(weights) => {
                     self.at += 1;
-                    leading.weights()
+                    weights
                 }
                 None if byte == 0 => return None,
                 None => self.elements.weights_of(self.elements.next(self.text, &mut self.at), 0),
