@@ -391,6 +391,9 @@ def _between(low: Any, high: Any, share: Any) -> Any:
             low, high = low.astype(float), high.astype(float)
             step = high - low
         result = np.asanyarray(np.where(np.asarray(share) >= 0.5, high - step * (1 - share), low + step * share))
+        if step.dtype.kind == "f" and (beyond := np.isinf(step) & np.isfinite(low) & np.isfinite(high)).any():
+            # The difference of these is beyond the greatest number, that of their halves is not.
+            result = np.where(beyond, 2 * _between(low / 2, high / 2, share), result)
     return np.where((low == high) | (np.asarray(share) == 0), low, result).astype(result.dtype, copy=False)
 
 

@@ -54,6 +54,14 @@ def test_quantiles_are_numpys(dtype, method):
                     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("dtype, far", [("i1", 100), ("i4", 2_000_000_000), ("i8", 2**62), ("f8", 1.7e308)])
+def test_quantiles_of_numbers_far_apart_are_between_them(dtype, far):
+    """The difference of these is beyond the greatest number of their type."""
+    a = np.array([-far, far], dtype)
+    assert sortie.quantile(a, 0.5) == sortie.median(a) == 0
+    assert np.array_equal(sortie.quantile(a, [0.25, 0.75]), [-far / 2, far / 2])
+
+
 @settings(max_examples=100, deadline=None)
 @given(arrays(dtypes=tuple(NUMBERS[1:] + SWAPPED)), st.sampled_from(DISCRETE), st.floats(0, 1))
 def test_quantiles_of_special_values(array, method, q):

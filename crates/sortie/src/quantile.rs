@@ -159,17 +159,20 @@ impl QuantilePosition {
     /// The quantile, where `low` and `high` are the keys at both indices.
     #[must_use]
     pub fn between(&self, low: f64, high: f64) -> f64 {
-        let (step, share) = (high - low, self.share);
+        let share = self.share;
         // Exact at both ends, also of infinite numbers.
         if low == high || share == 0.0 {
-            low
-        } else if share == 1.0 {
-            high
-        } else if share < 0.5 {
-            low + step * share
-        } else {
-            high - step * (1.0 - share)
+            return low;
         }
+        if share == 1.0 {
+            return high;
+        }
+        // The difference of finite numbers may be beyond the greatest number, that of their halves is not.
+        let is_beyond = low.is_finite() && high.is_finite() && (high - low).is_infinite();
+        let scale = if is_beyond { 2.0 } else { 1.0 };
+        let (low, high) = (low / scale, high / scale);
+        let step = high - low;
+        scale * if share < 0.5 { low + step * share } else { high - step * (1.0 - share) }
     }
 }
 
@@ -253,6 +256,13 @@ mod tests {
             assert!(same(to_f64(wide, Code::Unsigned), wide as f64));
             assert!(same(to_f64(!wide, Code::Signed), !wide as i128 as f64));
         }
+    }
+
+    #[test]
+    fn what_is_between_the_greatest_numbers_is_a_number() {
+        let at = |share| QuantilePosition { low: 0, high: 1, share }.between(-f64::MAX, f64::MAX);
+        let found = [0.0, 0.25, 0.5, 0.75, 1.0].map(at);
+        assert_eq!(found, [-f64::MAX, -f64::MAX / 2.0, 0.0, f64::MAX / 2.0, f64::MAX]);
     }
 
     #[test]
