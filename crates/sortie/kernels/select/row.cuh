@@ -59,7 +59,7 @@ SIMT_FN void count_digit(u32* counts, u32 digit, bool does) {
 
 // Returns the digits of the k-th item and all lower bits set, as soon as at most `most` items are not after that, or when
 // all bits are known. Items are codes, or indices.
-// - `value`: those of the bits `bits` and up. `before`: the number of items before all with these; updated.
+// - `bits`: those of an item. `before`: the number of items before all with the digits so far; updated.
 // - `visit(see)` calls see(item, is_there) for each item of the thread, the whole warp at the same time. It reads them anew
 //   for each digit.
 // - Cost: up to one visit per digit, and an atomic in shared memory for each item counted.

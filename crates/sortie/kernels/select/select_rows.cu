@@ -2,7 +2,8 @@
 //
 // - Compile-time parameters: those of row.cuh; SORTIE_LOADED, the keys that a thread loads of a tile; SORTIE_RESIDENT, the
 //   blocks of a multiprocessor that have registers for this.
-// - Preconditions: a row has at least k keys, and its first tile too. ROOM is at least 2 * k, and k + THREADS.
+// - Preconditions: a row has at least k keys, and its first tile too. ROOM is at least 2 * k, and k + THREADS; if the first
+//   tile is the only one, and the limit comes from a sample, k.
 // - Method: a limit that at least k keys of the first tile do not exceed, and few more. Of later tiles, only keys before it
 //   are taken. If they get too many, the first k of them and the tile give the next limit.
 // - Source: own.
@@ -87,7 +88,8 @@ SIMT_FN Code limit_of_sample(const Key* tile, u32 length, u32 rank, const Codes&
     SIMT_UNROLL
     for (u32 s = 0; s < SAMPLED; ++s) {
         const u32 pick = (thread_rank() * 5 + thread_rank() / SAMPLED_OF + s * 3) % SAMPLED_OF;
-        at[s] = index_of(lesser(s * SAMPLED_OF + pick, LOADED - 1));
+        // That of a group which is not complete may be beyond the tile.
+        at[s] = index_of(s * SAMPLED_OF + pick);
         sample[s] = codes.of(tile[lesser(at[s], length - 1)]);
     }
     u32 before = 0;

@@ -5,6 +5,7 @@ use sortie_device::Launch;
 
 use super::{Content, Job, Rows, word_bytes};
 use crate::gpu::alloc::scratch;
+use crate::gpu::array::MOST_KEYS;
 use crate::gpu::engine::KernelSet;
 use crate::gpu::kernels::select::SelectRows;
 use crate::gpu::kernels::{Define, File, Instance, blocks};
@@ -117,7 +118,8 @@ impl RowSelection {
         } / threads;
         let selection =
             RowSelection { rows: count, length, k, threads, loaded, resident: resident.max(1), room, rank };
-        let fits = threads <= MOST_THREADS && row_shared(key_bytes, threads, room) <= shared;
+        let fits =
+            threads <= MOST_THREADS && length <= MOST_KEYS && row_shared(key_bytes, threads, room) <= shared;
         fits.then_some(selection)
     }
 
