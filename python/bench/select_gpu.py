@@ -1,7 +1,7 @@
 """Measures selections on a GPU beside torch, in one run: `python python/bench/select_gpu.py [ROW ..]`.
 
-As `gpu.py`. "reads" is the time over that of `torch.amax` of the same keys, which reads each of them once. Each result is compared with
-torch's stable sort first, if that has at most 2^26 keys.
+As `gpu.py`. "reads" is the time over that of `torch.amax` of the same keys, which reads each of them once. The first keys of at most 2^26
+are compared with torch's stable sort before they are measured; `tests/test_gpu.py` compares the other results.
 """
 
 import sys

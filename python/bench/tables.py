@@ -122,7 +122,7 @@ def selections():
         range_of(f"`arg_top_k` of {len(of_rows)} shapes of rows", "topk", *of_rows),
         line("`median` of 2^28 `float32`", "`torch.median`", *over("median", "median")),
         range_of("3 to 99 quantiles of 2^28 `float32`", "sort", *(over(f"{count} quantiles", "sort") for count in (3, 9, 19, 99))),
-        range_of("`unique` with counts of 2^26 and 2^28 keys, 16 to half as many distinct ones", "unique", *unique),
+        range_of("`unique` with counts, from 2^26 `int16` of 16 values to 2^28 `int32` of 2^27", "unique", *unique),
         line(
             "`searchsorted`, 2^26 queries in 2^26 keys: random; sorted",
             "`torch.searchsorted`",

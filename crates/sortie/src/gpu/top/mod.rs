@@ -46,19 +46,20 @@ impl Gpu {
     /// writes: of equal keys, those with smaller indices come first. The keys stay as they are.
     ///
     /// - Rows, half as many as the device has multiprocessors at least, or of up to 1 MB: a block reads each row once. `k` is at
-    ///   most 768, or about 5,000 (2,500 for keys of 64 bits) of rows of up to 16,384 (8,192) keys. Equal keys or an unusual order
-    ///   make that up to five times as slow, but need no other read.
-    /// - One longer row, of at least 8 times `k`: reads the keys once. The bound comes from a sample at random positions, and the
-    ///   candidates before it are sorted. About once in 10^5 calls, the bound is wrong. Digits of the keys are counted then, at a
-    ///   read each, until few enough candidates are left, and one more read collects these. Which keys are equal, or in order,
-    ///   makes no difference.
+    ///   most 768. Of rows of up to 16,384 keys (8,192 of 64 bits) it is as large as shared memory allows: any on an H100 or an
+    ///   H200, about 3,000 (1,400) with 64 KB a block. Equal keys or an unusual order make that up to five times as slow, but need
+    ///   no other read.
+    /// - One other row, of at least 2^15 keys and 8 times `k`: reads the keys once. The bound comes from a sample at random
+    ///   positions, and the candidates before it are sorted. About once in 10^5 calls, the bound is wrong. Digits of the keys are
+    ///   counted then, at a read each, until few enough candidates are left, and one more read collects these. Which keys are
+    ///   equal, or in order, makes no difference.
     /// - Few longer rows, and `k` up to some thousands: the same for each.
     /// - Else: all keys are sorted with their indices.
     ///
     /// Scratch:
     ///
     /// - Rows that a block reads: none.
-    /// - One longer row: 8 bytes for each candidate (16 for keys of 64 bits), and from 2^15 candidates on the scratch of their
+    /// - One other row: 8 bytes for each candidate (16 for keys of 64 bits), and from 2^15 candidates on the scratch of their
     ///   sort. Of 2^28 keys, about 10,000 are candidates for `k` up to 64, and 2.5 times `k` for a large `k`; and up to 1 MB more.
     ///   If all keys are sorted, all are candidates. The same for each of few longer rows.
     /// - Other rows: 4 bytes per key and the scratch of [`Gpu::argsort_segments`]; if floats are compared by value, as much again
