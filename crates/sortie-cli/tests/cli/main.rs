@@ -10,6 +10,7 @@ mod external;
 mod faults;
 mod files;
 mod fixed;
+#[cfg(feature = "genomics")]
 mod genomes;
 mod gnu;
 #[cfg(feature = "index")]

@@ -29,6 +29,36 @@ fn a_build_without_an_index_says_how_to_get_one() {
     }
 }
 
+/// What a build without genomics says instead. The gate tests one with it.
+#[cfg(not(feature = "genomics"))]
+#[test]
+fn a_build_without_genomics_says_how_to_get_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x");
+    std::fs::write(&file, "chr2\t1\t2\nchr1\t1\t2\n").unwrap();
+    for options in [
+        &["--format", "bam", "--by", "name"][..],
+        &["--format", "sam", "--no-PG"],
+        &["--format", "vcf", "--contigs", "natural"],
+        &["--format", "bed", "-c"],
+        &["--format", "gtf", "-m"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sortie"));
+        command.arg("sort").args(options).arg(&file);
+        if !options.contains(&"-c") {
+            command.arg("-o").arg(&file);
+        }
+        let done = command.output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert!(
+            said.starts_with("sortie: this build sorts no alignments, variants and features; "),
+            "{said}"
+        );
+        assert!(said.contains("--features genomics") && done.status.code() == Some(2), "{said}");
+    }
+    assert_eq!(std::fs::read(&file).unwrap(), b"chr2\t1\t2\nchr1\t1\t2\n");
+}
+
 /// What a build without GPUs says instead. The gate tests one with GPUs.
 #[cfg(not(feature = "gpu"))]
 #[test]

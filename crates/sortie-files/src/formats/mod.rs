@@ -8,7 +8,7 @@
 //! | lines of text by a function, such as those of a CSV file | [`sort_layout`] with [`Lines`] |
 //! | tables: CSV, TSV and JSON lines by their columns | [`sort_layout`] with [`tables::Table`] |
 //! | Parquet and Arrow IPC files by their columns, with the feature `parquet` | `columnar::sort_columnar` |
-//! | alignments, variants and features: SAM, BAM, VCF, BED, GFF | [`sort_layout`] with [`genomics::Genome`] |
+//! | alignments, variants and features: SAM, BAM, VCF, BED, GFF, with the feature `genomics` | [`sort_layout`] with `genomics::Genome` |
 //! | binary records after their lengths | [`sort_layout`] with [`Prefixed`] |
 //! | items of any length | [`sort_layout`] with a [`Layout`] of the caller |
 //! | binary records of one length | [`sort_records`] |

@@ -2,6 +2,8 @@
 
 mod axis;
 mod files;
+#[cfg_attr(not(feature = "genomics"), path = "no_genomes.rs")]
+mod genomes;
 mod gnu;
 mod keys;
 mod lines;
@@ -14,11 +16,9 @@ mod uniq;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 use sortie::Engine;
 use sortie_files::compression::Asked;
-use sortie_files::formats::genomics::{Contigs, Genome, GenomeFormat};
 use sortie_files::formats::tables::DEFAULT_COUNT;
 use sortie_files::formats::text::{Distinct, KeyOptions};
 use sortie_files::formats::{Keep, Layout, Prefixed};
@@ -472,7 +472,10 @@ impl SortOptions {
     fn layout(mut self) -> Result<LayoutJob, Failure> {
         let check = self.check()?;
         let layout: Box<dyn Layout> = match self.records.format.map(RecordFormat::form) {
-            Some(Form::Genome(format)) => Box::new(self.genome(format)?),
+            Some(Form::Genome(format)) => {
+                let RecordOptions { contigs, no_program, .. } = self.records;
+                genomes::layout(format, self.table.genome_order()?, contigs, no_program)?
+            }
             _ => Box::new(Prefixed),
         };
         Ok(LayoutJob {
@@ -486,20 +489,6 @@ impl SortOptions {
             resources: self.resources,
             temporary: self.temporary,
         })
-    }
-
-    fn genome(&mut self, format: GenomeFormat) -> Result<Genome, Failure> {
-        let contigs = self.records.contigs.take().map(|order| match order.to_str() {
-            Some("natural") => Ok(Contigs::Natural),
-            Some("bytes") => Ok(Contigs::Bytes),
-            _ => {
-                let text = fs::read(&order).map_err(Failure::file("read", &order))?;
-                Contigs::listed(&text).map_err(|why| Failure::new(format!("{}: {why}", quote::name(&order))))
-            }
-        });
-        let genome = Genome::new(format, self.table.genome_order()?, contigs.transpose()?)?;
-        let command: Vec<_> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        Ok(if self.records.no_program { genome } else { genome.with_program(command.join(" ")) })
     }
 
     fn fixed(self) -> Result<FixedJob, Failure> {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::*;
-use crate::Input;
 use crate::formats::{Choices, check_layout, merge_layout, sort_layout};
+use crate::{Error, Input};
 
 fn sorted(
     format: GenomeFormat,
