@@ -15,6 +15,7 @@
 // - If a bound was wrong, or too much is collected, locate marks the indices that this concerns, and digits of the keys are
 //   counted for each, the highest first. Otherwise, count returns at once.
 // - Source: own. Bounds from a sample are those of Floyd and Rivest, "Expected time bounds for selection" (1975).
+#include "bytes.cuh"
 #include "cells.cuh"
 #include "mixed.cuh"
 #include "read.cuh"
@@ -586,13 +587,7 @@ SIMT_KERNEL(BLOCK, 4) count(Job job, u32 round, Codes codes) {
             for (u32 r = 0; r < ROW; ++r) {
                 const Code code = Code(codes.of(row[r]));
                 const bool counts = r * WARP + lane() < left && u64(code) >> shift >> DIGIT_BITS == digits;
-                const u32 digit = u32(code >> shift) % DIGITS, one = shuffle(digit, 0);
-                // Equal keys meet at one counter.
-                if (all(counts && digit == one)) {
-                    if (lane() == 0) atomic_add<Relaxed, Block>(&shared.counts[one], WARP);
-                } else if (counts) {
-                    atomic_add<Relaxed, Block>(&shared.counts[digit], 1);
-                }
+                select::count_digit(shared.counts, u32(code >> shift) % DIGITS, counts);
             }
         });
         barrier();

@@ -6,6 +6,7 @@
 // - Source: own; the network is Batcher's.
 #pragma once
 
+#include "bytes.cuh"
 #include "scan.cuh"
 #include "simt.cuh"
 #include "word.cuh"
@@ -21,8 +22,6 @@ constexpr u32 MOST_COMPARED = 128;
 // Cells of a sort.
 constexpr u32 CELL_BITS = SORTIE_CELL_BITS;
 constexpr u32 CELLS = 1u << CELL_BITS;
-constexpr u32 DIGIT_BITS = 8;
-constexpr u32 DIGITS = 1u << DIGIT_BITS;
 
 // The words that are taken: those of lower codes, and those of this code with at most this index.
 struct Limit {
@@ -42,20 +41,9 @@ struct RowShared {
     u32 held;
     u32 sums[THREADS / WARP];
     // Of digits, of cells and where the last of these ends, or of rows.
-    u32 counts[DIGITS > CELLS ? DIGITS : CELLS + 1];
+    u32 counts[BYTES > CELLS ? BYTES : CELLS + 1];
 };
 static_assert(sizeof(RowShared) == SORTIE_ROW_MEMORY, "as the host has it");
-
-// Adds one to the count of each lane's digit, if it counts. The whole warp reaches it.
-SIMT_FN void count_digit(u32* counts, u32 digit, bool does) {
-    // Equal keys meet at one counter.
-    const u32 one = shuffle(digit, 0);
-    if (all(does && digit == one)) {
-        if (lane() == 0) atomic_add<Relaxed, Block>(&counts[one], WARP);
-    } else if (does) {
-        atomic_add<Relaxed, Block>(&counts[digit], 1);
-    }
-}
 
 // Returns the digits of the k-th item and all lower bits set, as soon as at most `most` items are not after that, or when
 // all bits are known. Items are codes, or indices.
@@ -68,8 +56,8 @@ SIMT_FN Item limit_by_digits(u32 k, u32 most, u32 bits, u32& before, bool& settl
     Item prefix = 0;
     SIMT_ROLL
     for (u32 above = bits; above > 0;) {
-        const u32 shift = above > DIGIT_BITS ? above - DIGIT_BITS : 0;
-        for (u32 i = thread_rank(); i < DIGITS; i += THREADS) shared.counts[i] = 0;
+        const u32 shift = above > BYTE_BITS ? above - BYTE_BITS : 0;
+        for (u32 i = thread_rank(); i < BYTES; i += THREADS) shared.counts[i] = 0;
         barrier();
         const Item mask = Item(~Item(0)) >> (8 * sizeof(Item) - (above - shift));
         visit([&](Item item, bool is_there) {
@@ -78,28 +66,11 @@ SIMT_FN Item limit_by_digits(u32 k, u32 most, u32 bits, u32& before, bool& settl
         });
         barrier();
         if (warp_rank() == 0) {
-            constexpr u32 OWN = DIGITS / WARP;
-            u32 own = 0;
-            SIMT_UNROLL
-            for (u32 i = 0; i < OWN; ++i) own += shared.counts[lane() * OWN + i];
-            u32 end = own;
-            SIMT_UNROLL
-            for (u32 by = 1; by < WARP; by *= 2) {
-                const u32 below = shuffle_up(end, by);
-                if (lane() >= by) end += below;
-            }
-            u32 first = before + end - own;
-            SIMT_UNROLL
-            for (u32 i = 0; i < OWN; ++i) {
-                const u32 through = first + shared.counts[lane() * OWN + i];
-                // One digit of one lane is that of the k-th item.
-                if (first < k && k <= through) {
-                    shared.limit = prefix | Item(lane() * OWN + i) << shift;
-                    shared.before = first;
-                    shared.settled = through <= most;
-                }
-                first = through;
-            }
+            find_digit(shared.counts, k, before, [&](u32 digit, u32 first, u32 through) {
+                shared.limit = prefix | Item(digit) << shift;
+                shared.before = first;
+                shared.settled = through <= most;
+            });
         }
         barrier();
         prefix = Item(shared.limit);

@@ -10,6 +10,7 @@
 //   second return at once. The first takes the bound from a sample. The second takes it from histograms of digits, the
 //   highest first, and always succeeds.
 // - Source: own. The bound from a sample is that of Floyd and Rivest, "Expected time bounds for selection" (1975).
+#include "bytes.cuh"
 #include "mixed.cuh"
 #include "read.cuh"
 #include "scan.cuh"
@@ -78,10 +79,6 @@ struct Job {
 SIMT_FN bool first_succeeded(const Job& job) { return job.found[0] >= job.k && job.found[0] <= job.capacity; }
 SIMT_FN u64 found(const Job& job) { return job.found[first_succeeded(job) ? 0 : 1]; }
 
-// The digits by which a bound is found in shared memory.
-constexpr u32 BYTE_BITS = 8;
-constexpr u32 BYTES = 1u << BYTE_BITS;
-
 struct BoundShared {
     Word prefix;
     u32 counts[BYTES];
@@ -105,39 +102,17 @@ template <class Visit> SIMT_FN Word bound_after(u32 rank, BoundShared& shared, V
         const Word prefix = shared.prefix, last = filled(prefix, above);
         visit([&](Word word, bool is_there) {
             const bool counts = is_there && !(word < prefix) && !(last < word);
-            const u32 digit = u32(word >> shift) % BYTES, one = shuffle(digit, 0);
-            // Equal digits meet at one counter.
-            if (all(counts && digit == one)) {
-                if (lane() == 0) atomic_add<Relaxed, Block>(&shared.counts[one], WARP);
-            } else if (counts) {
-                atomic_add<Relaxed, Block>(&shared.counts[digit], 1);
-            }
+            count_digit(shared.counts, u32(word >> shift) % BYTES, counts);
         });
         barrier();
         if (warp_rank() == 0) {
-            constexpr u32 OWN = BYTES / WARP;
-            u32 own = 0;
-            SIMT_UNROLL
-            for (u32 i = 0; i < OWN; ++i) own += shared.counts[lane() * OWN + i];
-            u32 end = own;
-            SIMT_UNROLL
-            for (u32 by = 1; by < WARP; by *= 2) {
-                const u32 below = shuffle_up(end, by);
-                if (lane() >= by) end += below;
-            }
-            u32 first = shared.before + end - own;
+            const u32 before = shared.before;
             warp_barrier();
-            SIMT_UNROLL
-            for (u32 i = 0; i < OWN; ++i) {
-                const u32 through = first + shared.counts[lane() * OWN + i];
-                // One digit of one lane is that of the word of this rank.
-                if (first < rank && rank <= through) {
-                    shared.prefix = with(prefix, lane() * OWN + i, shift);
-                    shared.before = first;
-                    shared.through = through;
-                }
-                first = through;
-            }
+            find_digit(shared.counts, rank, before, [&](u32 digit, u32 first, u32 through) {
+                shared.prefix = with(prefix, digit, shift);
+                shared.before = first;
+                shared.through = through;
+            });
         }
         barrier();
         above = shift;
@@ -309,13 +284,7 @@ SIMT_KERNEL(BLOCK, 4) count(Job job, u32 round, Codes codes) {
             const u32 i = r * WARP + lane();
             const Word word = word_of(row[r], first + i, codes);
             const bool counts = i < left && !(word < level.prefix) && !(last < word);
-            const u32 digit = u32(word >> shift) & ((1u << bits) - 1), one = shuffle(digit, 0);
-            // Equal keys meet at one counter.
-            if (all(counts && digit == one)) {
-                if (lane() == 0) atomic_add<Relaxed, Block>(&shared.counts[one], WARP);
-            } else if (counts) {
-                atomic_add<Relaxed, Block>(&shared.counts[digit], 1);
-            }
+            count_digit(shared.counts, u32(word >> shift) & ((1u << bits) - 1), counts);
         }
     });
     barrier();

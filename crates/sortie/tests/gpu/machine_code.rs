@@ -119,8 +119,12 @@ const KNOWN: &[Known] = &[
         programs: &[("search_sorted-8-FloatsDescending-1-512-2-4-8-256-256", &[("sm_100", 8)])],
     },
     Known {
-        reason: "1,024 threads have 64 registers each, and the few that are missing do so outside of the loop over tiles",
-        programs: &[("select_rows-4-FloatsDescending-1-1024-2048-10-4-1-0", &[("sm_80", 26)])],
+        reason: "1,024 threads have 64 registers each, and the few that are missing do so outside of the loops over keys",
+        programs: &[
+            ("select_rows-4-FloatsDescending-1-1024-2048-10-4-1-0", &[("sm_80", 74), ("sm_89", 74)]),
+            ("select-8-FloatsDescending-0-8-32", &[("sm_89", 8)]),
+            ("select-8-FloatsDescending-1-8-32", &[("sm_89", 8)]),
+        ],
     },
     Known {
         reason: "a row of 52 keys leaves few of 64 registers for anything else, and a thread alone sorts 50 keys \

@@ -86,6 +86,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("segment.cuh", include_str!("../../../kernels/segments/segment.cuh")),
     ("wide.cuh", include_str!("../../../kernels/segments/wide.cuh")),
     ("read.cuh", include_str!("../../../kernels/select/read.cuh")),
+    ("bytes.cuh", include_str!("../../../kernels/select/bytes.cuh")),
     ("row.cuh", include_str!("../../../kernels/select/row.cuh")),
     ("cells.cuh", include_str!("../../../kernels/select/cells.cuh")),
     ("word.cuh", include_str!("../../../kernels/select/word.cuh")),
