@@ -11,6 +11,7 @@ use std::cmp::Ordering;
 use std::fmt::Debug;
 
 mod mapped;
+mod sequences;
 mod types;
 
 pub use mapped::KeyBy;
