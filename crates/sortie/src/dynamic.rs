@@ -390,6 +390,24 @@ pub fn search_sorted<I: Index>(
     })
 }
 
+/// [`Sorter::histogram`] of keys in host memory, between edges of the same type.
+///
+/// # Errors
+/// As [`Sorter::histogram`] and [`sort`].
+#[inline]
+pub fn histogram(
+    sorter: &Sorter,
+    dtype: Dtype,
+    keys: &[u8],
+    edges: &[u8],
+    counts: &mut [usize],
+) -> Result<Report, Error> {
+    with_bits!(dtype.width(), B => {
+        let (keys, edges) = (typed::<B>("keys", keys)?, typed::<B>("edges", edges)?);
+        sorter.histogram_of_numbers(keys, edges, dtype.code(), counts)
+    })
+}
+
 /// [`Sorter::quantiles`] of keys in host memory.
 ///
 /// # Errors

@@ -123,7 +123,7 @@ pub use request::{Algorithm, Devices, Engine, Request, Side};
 pub use segments::Segments;
 #[cfg(feature = "gpu")]
 pub use sorter::auto::{Enabled, enable as enable_gpu};
-pub use sorter::{Groups, RankMethod, Sorter, SorterBuilder};
+pub use sorter::{Groups, Joined, RankMethod, Sorter, SorterBuilder};
 pub use sorts::Key;
 
 use std::cmp::Ordering;
@@ -359,6 +359,34 @@ pub fn unique_counts<K: Key + Clone>(keys: &[K], order: Order) -> (Vec<K>, Vec<u
     (unique, counts)
 }
 
+/// The key that occurs most often, and how often; of several, the first in this order. Otherwise as [`unique`].
+///
+/// # Panics
+/// As [`unique`].
+///
+/// ```
+/// use sortie::Order;
+/// assert_eq!(sortie::mode(&["b", "a", "b"], Order::ASCENDING), Some(("b", 2)));
+/// ```
+#[must_use]
+pub fn mode<K: Key + Clone>(keys: &[K], order: Order) -> Option<(K, usize)> {
+    infallible(Sorter::shared().with_order(order).mode(keys)).0
+}
+
+/// Where each group of equal keys begins among keys in this order, and the end of the last.
+///
+/// # Panics
+/// If the system refuses the memory for the result.
+///
+/// ```
+/// use sortie::Order;
+/// assert_eq!(sortie::group_bounds(&[3, 3, 7, 8, 8], Order::ASCENDING), [0, 2, 3, 5]);
+/// ```
+#[must_use]
+pub fn group_bounds<K: Key>(sorted: &[K], order: Order) -> Vec<usize> {
+    infallible(Sorter::shared().with_order(order).group_bounds(sorted))
+}
+
 /// The rank of each key in this order, counted from 1. Equal keys get the rank that `method` says. Scratch: see [`Sorter::rank`]. May use a
 /// GPU where [`sort_pairs`] may.
 ///
@@ -388,6 +416,81 @@ pub fn search_sorted<K: Key>(keys: &[K], queries: &[K], side: Side, order: Order
     let mut positions = vec![0; queries.len()];
     infallible(Sorter::shared().with_order(order).search_sorted(keys, queries, side, &mut positions));
     positions
+}
+
+/// How many keys there are from each edge on and before the next one. The last bin has also the keys equal to the last edge. Keys
+/// outside are not counted. See [`Sorter::histogram`] for time and scratch. Runs on the CPU.
+///
+/// # Panics
+/// If the edges are not in this order.
+///
+/// ```
+/// use sortie::Order;
+/// assert_eq!(sortie::histogram(&[1, 5, 9, 10, 10, 40], &[0, 5, 10, 20], Order::ASCENDING), [1, 2, 2]);
+/// ```
+#[must_use]
+pub fn histogram<K: Key>(keys: &[K], edges: &[K], order: Order) -> Vec<usize> {
+    let mut counts = vec![0; edges.len().saturating_sub(1)];
+    infallible(Sorter::shared().with_order(order).histogram(keys, edges, &mut counts));
+    counts
+}
+
+/// Whether keys are in this order.
+///
+/// ```
+/// use sortie::Order;
+/// assert!(sortie::is_sorted(&[1.0, 2.0, f64::NAN], Order::ASCENDING));
+/// ```
+#[must_use]
+pub fn is_sorted<K: Key>(keys: &[K], order: Order) -> bool {
+    Sorter::shared().with_order(order).is_sorted(keys)
+}
+
+/// The keys of slices that are in this order, in one order. Of equal keys, those of earlier slices come first. See [`Sorter::merge`].
+///
+/// # Panics
+/// If the system refuses the result, or the scratch of a sort of them.
+///
+/// ```
+/// use sortie::Order;
+/// assert_eq!(sortie::merge(&[&[1, 4], &[2, 3, 9]], Order::ASCENDING), [1, 2, 3, 4, 9]);
+/// ```
+#[must_use]
+pub fn merge<K: Key + Clone>(slices: &[&[K]], order: Order) -> Vec<K> {
+    let mut merged = Vec::new();
+    infallible(Sorter::shared().with_order(order).merge(slices, &mut merged));
+    merged
+}
+
+/// The pairs of equal keys of two slices that are in this order, by their indices: see [`Sorter::merge_join`].
+///
+/// # Panics
+/// If a slice is not in order, or the system refuses the scratch or the result.
+///
+/// ```
+/// use sortie::Order;
+/// let joined = sortie::merge_join(&["a", "b", "d"], &["b", "b", "c", "d"], Order::ASCENDING);
+/// assert_eq!((joined.left, joined.right), (vec![1, 1, 2], vec![0, 1, 3]));
+/// ```
+#[must_use]
+pub fn merge_join<K: Key>(left: &[K], right: &[K], order: Order) -> Joined<usize> {
+    infallible(Sorter::shared().with_order(order).merge_join(left, right)).0
+}
+
+/// `values[indices[i]]` for each i: brings values into an order that [`argsort`] or [`arg_top_k`] has found.
+///
+/// # Panics
+/// If an index is not less than the number of values, a clone panics, or the system refuses the result.
+///
+/// ```
+/// let (names, ages) = (["Ada", "Bo", "Cy"], [40, 20, 30]);
+/// assert_eq!(sortie::gather(&names, &sortie::argsort(&ages)), ["Bo", "Cy", "Ada"]);
+/// ```
+#[must_use]
+pub fn gather<T: Clone + Send + Sync, I: Index>(values: &[T], indices: &[I]) -> Vec<T> {
+    let mut gathered = Vec::new();
+    infallible(Sorter::shared().gather(values, indices, &mut gathered));
+    gathered
 }
 
 /// Sorts each segment of `keys` on its own, in place. May use a GPU after [`enable_gpu`], if that is predicted to be faster; if
@@ -519,10 +622,8 @@ pub fn sort_string_array<O: Index>(offsets: &mut [O], bytes: &mut [u8]) {
 }
 
 /// The result of a sort that fails only if its arguments do not fit each other, or if there is no memory.
-fn infallible(result: Result<Report, Error>) {
-    if let Err(error) = result {
-        panic!("{error}");
-    }
+fn infallible<R>(result: Result<R, Error>) -> R {
+    result.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The README's example, as a test.

@@ -5,11 +5,13 @@ pub(crate) mod auto;
 mod builder;
 mod by_key;
 mod groups;
+mod histogram;
 mod nth;
 mod numbers;
 #[cfg_attr(not(feature = "gpu"), path = "sorter/no_gpus.rs")]
 mod on_gpus;
 mod search;
+mod sorted;
 mod strings;
 mod top;
 
@@ -28,6 +30,7 @@ use crate::{Algorithm, Bound, Engine, Error, Index, Key, Order, Ran, Report, Seg
 pub use builder::SorterBuilder;
 pub use groups::{Groups, RankMethod};
 use on_gpus::OnGpus;
+pub use sorted::Joined;
 
 /// Fewer items than this are sorted by the calling thread alone. Waking another thread and waiting for it takes about 100
 /// microseconds, several times a sort. If the keys have few runs or few values, one thread sorts this many in that time.

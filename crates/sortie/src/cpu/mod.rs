@@ -11,7 +11,7 @@ use crate::Index;
 use crate::request::Budget;
 use crate::ways::CpuWay;
 pub(crate) use sorts::{
-    compare, few, keys, pairs, search, segment_pairs, segments, select, strings, top, wide,
+    compare, few, histogram, keys, pairs, search, segment_pairs, segments, select, strings, top, wide,
 };
 pub(crate) use steps::{
     bands, batch, by_code, by_std, candidates, coded, compiled, counting, digits, distribute, draw, found,

@@ -1,4 +1,6 @@
-//! How a [`Sorter`] groups equal keys: distinct keys, their counts, and ranks. A sort brings equal keys together.
+//! How a [`Sorter`] groups equal keys: distinct keys, their counts, the most frequent one, and ranks. A sort brings equal keys together.
+
+use std::ops::Range;
 
 use super::{Sorter, index_fits};
 use crate::error::same_length;
@@ -193,6 +195,63 @@ impl Sorter {
         Ok(report)
     }
 
+    /// The key that occurs most often, and how often; of several, the first in the order. None if there are no keys.
+    ///
+    /// Takes the time and scratch of [`Sorter::unique`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), sortie::Error> {
+    /// let sorter = sortie::Sorter::builder().build()?;
+    /// assert_eq!(sorter.mode(&[7, 3, 9, 3, 7])?.0, Some((3, 2)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sorter::unique`].
+    pub fn mode<K: Key + Clone>(&self, keys: &[K]) -> Result<(Option<(K, usize)>, Report), Error> {
+        // Of several, the first.
+        let most = |groups: &mut dyn Iterator<Item = Range<usize>>| {
+            groups.reduce(|most, group| if group.len() > most.len() { group } else { most })
+        };
+        if const { !K::FORM.is_number() } {
+            let (found, report) = self.ordered::<K, usize>(keys)?;
+            let group = most(&mut found.bounds.windows(2).map(|ends| ends[0]..ends[1]));
+            return Ok((group.map(|group| (keys[found.indices[group.start]].clone(), group.len())), report));
+        }
+        let (sorted, mut report) = self.sorted_copy(keys)?;
+        let transform = self.comparing::<K>();
+        let group = report.phase("finish", size_of_val(keys), 0, || {
+            let groups = key::as_bits(&sorted).chunk_by(|a, b| transform.encode(*a) == transform.encode(*b));
+            most(&mut groups.scan(0, |end, group| {
+                let start = *end;
+                *end += group.len();
+                Some(start..*end)
+            }))
+        });
+        Ok((group.map(|group| (sorted[group.start].clone(), group.len())), report))
+    }
+
+    /// Where each group of equal keys begins among sorted ones, and the end of the last. `[0]` if there are no keys.
+    ///
+    /// Reads the keys twice. No scratch.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), sortie::Error> {
+    /// let bounds = sortie::Sorter::builder().build()?.group_bounds::<_, u32>(&[3, 3, 7, 8, 8])?;
+    /// assert_eq!(bounds, [0, 2, 3, 5]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the index type is too narrow for the keys; [`Error::Memory`] if the system refuses the result.
+    pub fn group_bounds<K: Key, I: Index>(&self, sorted: &[K]) -> Result<Vec<I>, Error> {
+        index_fits::<I>(sorted.len())?;
+        let order = self.choices.order;
+        bounds(sorted, |a, b| a.compare(b, order).is_eq())
+    }
+
     /// The keys in order.
     fn sorted_copy<K: Key + Clone>(&self, keys: &[K]) -> Result<(Vec<K>, Report), Error> {
         let held = size_of_val(keys) as u64;
@@ -240,7 +299,7 @@ impl Sorter {
 }
 
 /// The result of a sort whose caller holds this many bytes of scratch.
-fn with_held(result: Result<Report, Error>, held: u64) -> Result<Report, Error> {
+pub(super) fn with_held(result: Result<Report, Error>, held: u64) -> Result<Report, Error> {
     match result {
         Ok(report) => Ok(Report { scratch_peak: report.scratch_peak + held, ..report }),
         Err(Error::Memory { bound: Bound::Limit, needed, available, hint }) => {

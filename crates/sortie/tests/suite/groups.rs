@@ -24,6 +24,21 @@ fn check<K: Value>(subject: &Subject, keys: &[K], what: &str) {
     let unique = subject.unique(keys);
     assert!(unique.len() == groups.len() && unique.iter().zip(&groups).all(same), "{}", context());
 
+    let most = groups.iter().map(|group| group.len()).max();
+    let mode = groups.iter().find(|group| Some(group.len()) == most);
+    match (subject.mode(keys), mode) {
+        (Some((key, count)), Some(group)) => {
+            assert!(count == group.len() && equal(&key, &keys[group[0]]), "{}", context())
+        }
+        (found, _) => assert!(found.is_none() && mode.is_none(), "{}", context()),
+    }
+    let in_order: Vec<K> = sorted.iter().map(|&index| keys[index].clone()).collect();
+    let bounds = groups.iter().scan(0, |end, group| {
+        *end += group.len();
+        Some(*end)
+    });
+    assert!(subject.group_bounds(&in_order).into_iter().eq([0].into_iter().chain(bounds)), "{}", context());
+
     let found = subject.unique_groups(keys);
     assert!(
         found.first.iter().zip(&groups).all(|(&first, group)| first as usize == group[0]),
@@ -61,7 +76,6 @@ fn check<K: Value>(subject: &Subject, keys: &[K], what: &str) {
     // Every third key is searched for; the queries are in the order of the keys, and sorted.
     let present: Vec<K> =
         sorted.iter().filter(|&&index| index % 3 > 0).map(|&index| keys[index].clone()).collect();
-    let in_order: Vec<K> = sorted.iter().map(|&index| keys[index].clone()).collect();
     let mut reversed = in_order.clone();
     reversed.reverse();
     for queries in [keys, &in_order, &reversed, &in_order[..n / 2]] {

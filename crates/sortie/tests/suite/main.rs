@@ -14,6 +14,7 @@ mod others;
 mod pairs;
 mod patterns;
 mod segments;
+mod sorted;
 mod strings;
 mod subject;
 mod top;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::LazyLock;
 
 use sortie::{
-    Algorithm, Groups, Index, Key, Nans, Nulls, Order, RankMethod, Report, Segments, Side, Sorter,
+    Algorithm, Groups, Index, Joined, Key, Nans, Nulls, Order, RankMethod, Report, Segments, Side, Sorter,
     SorterBuilder,
 };
 
@@ -147,6 +147,77 @@ impl Subject {
                 let mut positions = garbage::<u32>(queries.len());
                 done(sorter.search_sorted(keys, queries, side, &mut positions));
                 positions.into_iter().map(Index::to_usize).collect()
+            }
+        }
+    }
+
+    pub fn mode<K: Key + Clone>(&self, keys: &[K]) -> Option<(K, usize)> {
+        match &self.sorter {
+            None => sortie::mode(keys, self.order),
+            Some(sorter) => sorter.mode(keys).unwrap().0,
+        }
+    }
+
+    pub fn group_bounds<K: Key>(&self, sorted: &[K]) -> Vec<usize> {
+        match &self.sorter {
+            None => sortie::group_bounds(sorted, self.order),
+            Some(sorter) => sorter.group_bounds(sorted).unwrap(),
+        }
+    }
+
+    pub fn histogram<K: Key>(&self, keys: &[K], edges: &[K]) -> Vec<usize> {
+        match &self.sorter {
+            None => sortie::histogram(keys, edges, self.order),
+            Some(sorter) => {
+                let mut counts = garbage(edges.len().saturating_sub(1));
+                done(sorter.histogram(keys, edges, &mut counts));
+                counts
+            }
+        }
+    }
+
+    pub fn is_sorted<K: Key>(&self, keys: &[K]) -> bool {
+        match &self.sorter {
+            None => sortie::is_sorted(keys, self.order),
+            Some(sorter) => sorter.is_sorted(keys),
+        }
+    }
+
+    pub fn merge<K: Key + Clone>(&self, slices: &[&[K]]) -> Vec<K> {
+        match &self.sorter {
+            None => sortie::merge(slices, self.order),
+            Some(sorter) => {
+                let mut merged = Vec::new();
+                done(sorter.merge(slices, &mut merged));
+                merged
+            }
+        }
+    }
+
+    /// The pairs of indices.
+    pub fn merge_join<K: Key>(&self, left: &[K], right: &[K]) -> Vec<(usize, usize)> {
+        let of = |joined: Joined<usize>| joined.left.into_iter().zip(joined.right).collect();
+        match &self.sorter {
+            None => of(sortie::merge_join(left, right, self.order)),
+            Some(sorter) => {
+                let (joined, _) = sorter.merge_join::<_, u32>(left, right).unwrap();
+                joined
+                    .left
+                    .into_iter()
+                    .map(Index::to_usize)
+                    .zip(joined.right.into_iter().map(Index::to_usize))
+                    .collect()
+            }
+        }
+    }
+
+    pub fn gather<T: Clone + Send + Sync>(&self, values: &[T], indices: &[u32]) -> Vec<T> {
+        match &self.sorter {
+            None => sortie::gather(values, indices),
+            Some(sorter) => {
+                let mut gathered = Vec::new();
+                sorter.gather(values, indices, &mut gathered).unwrap();
+                gathered
             }
         }
     }

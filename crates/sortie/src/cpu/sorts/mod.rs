@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod few;
+pub(crate) mod histogram;
 pub(crate) mod keys;
 pub(crate) mod pairs;
 pub(crate) mod search;
@@ -196,6 +197,16 @@ macro_rules! cpu_sorts {
                         search::numbers(keys, queries, transform, side, positions, job)
                     }
                 }
+            }
+
+            fn histogram(
+                keys: &[Self],
+                edges: &[Self],
+                transform: Transform<Self>,
+                counts: &mut [usize],
+                job: &Job,
+            ) -> Report {
+                histogram::numbers(keys, edges, transform, counts, job)
             }
 
             fn partition(

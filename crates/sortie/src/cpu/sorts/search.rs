@@ -12,7 +12,7 @@ use crate::parallel::{self, ITEMS_A_TASK};
 use crate::{Order, Report, Side, TotalOrder};
 
 /// The queries that are searched at a time.
-const BATCH: usize = 32;
+pub(crate) const BATCH: usize = 32;
 
 /// Writes the position of each query in sorted numbers.
 pub(crate) fn numbers<B: Bits, I: Index>(
@@ -102,7 +102,7 @@ fn gallop(from: usize, n: usize, before: impl Fn(usize) -> bool) -> usize {
 }
 
 /// Moves each position by the number of keys before the query, among the `len` keys from there.
-fn search_batch<T: Copy>(
+pub(crate) fn search_batch<T: Copy>(
     needles: &[T],
     positions: &mut [usize; BATCH],
     mut len: usize,

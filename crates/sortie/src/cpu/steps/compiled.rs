@@ -115,6 +115,15 @@ pub trait CpuSorts: Bits {
         job: &Job,
     ) -> Report;
 
+    /// Adds to each count the number of keys between two neighbours of the edges, which are in order.
+    fn histogram(
+        keys: &[Self],
+        edges: &[Self],
+        transform: Transform<Self>,
+        counts: &mut [usize],
+        job: &Job,
+    ) -> Report;
+
     /// Puts the keys at these indices of the order there, lesser ones before them and greater ones after them.
     fn partition(keys: &mut [Self], transform: Transform<Self>, indices: &[usize]) -> Result<Report, Error>;
 }
