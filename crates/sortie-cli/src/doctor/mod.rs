@@ -266,7 +266,7 @@ mod tests {
         }
         assert!(graph::sorts(&both.there, 10_000).unwrap());
         both.compare_selections(&cases::keys::<f32>(9000, cases::CROWDED)).unwrap();
-        assert_eq!((both.sorts, both.wrong), (2 * 2 + 6, Vec::<String>::new()));
+        assert_eq!((both.sorts, both.wrong), (2 * 2 + 7, Vec::<String>::new()));
     }
 
     /// The line of a group is printed after as many cases as were announced, so the counts must agree.

@@ -1,9 +1,9 @@
-//! Selects from keys in GPU memory: the first k, keys at indices of the order, positions of queries, groups of equal keys.
+//! Selects from keys in GPU memory: the first k, keys at indices of the order, positions of queries, groups of equal keys, keys between edges.
 
 use std::sync::Arc;
 
 use bytemuck::{Pod, bytes_of};
-use sortie::gpu::{DeviceGroups, DeviceNth, DeviceSearch, DeviceTop, Equality, Gpu};
+use sortie::gpu::{DeviceGroups, DeviceHistogram, DeviceNth, DeviceSearch, DeviceTop, Equality, Gpu};
 use sortie::{Error, Key, Order, Side, Sorter};
 use sortie_device::{Buffer, Stream, View};
 
@@ -28,6 +28,8 @@ impl Both {
         self.note(same, format!("{n} queries in as many keys"));
         let same = device.finds_groups(&self.cpu)?;
         self.note(same, format!("groups of {n}"));
+        let same = device.counts_between(&self.cpu)?;
+        self.note(same, format!("{n} keys between edges"));
         Ok(())
     }
 }
@@ -138,6 +140,21 @@ impl<'a, K: Key + Pod> OnDevice<'a, K> {
             && self.copied(counts.view())? == expected.counts
             && self.copied(first.view())? == expected.first
             && self.copied(inverse.view())? == expected.inverse)
+    }
+
+    /// Whether keys are counted between some of them.
+    fn counts_between(&self, cpu: &Sorter) -> Result<bool, Error> {
+        let mut edges: Vec<K> = self.host.iter().copied().step_by(self.host.len() / 50).collect();
+        cpu.sort(&mut edges)?;
+        let mut expected = vec![0; edges.len() - 1];
+        cpu.histogram(self.host, &edges, &mut expected)?;
+        let (between, counts) = (self.alloc::<K>(edges.len())?, self.alloc::<u64>(expected.len())?);
+        self.stream.copy_in(between.view(), &edges)?;
+        let (edges, order) = (between.view(), self.order);
+        let bins = DeviceHistogram { edges, counts: counts.view(), order, by_value: false };
+        // SAFETY: nothing else uses any of them until the count is done.
+        unsafe { self.gpu.histogram(&self.stream, self.keys.view(), bins)? }.wait()?;
+        Ok(self.copied(counts.view())?.into_iter().eq(expected.into_iter().map(|count| count as u64)))
     }
 
     fn alloc<T: Pod>(&self, length: usize) -> Result<Buffer<T>, Error> {

@@ -59,6 +59,7 @@ mod canonical;
 pub(crate) mod copy;
 mod engine;
 mod groups;
+mod histogram;
 mod host;
 pub(crate) mod kernels;
 #[cfg(test)]
@@ -77,6 +78,7 @@ pub use array::Compared;
 pub(crate) use array::{Divided, Place, device_ways};
 pub use engine::{Gpu, Pending};
 pub use groups::{DeviceGroups, Equality};
+pub use histogram::DeviceHistogram;
 pub(crate) use host::*;
 pub(crate) use ring::{Clock, Origin, Ring, Span, busy};
 pub(crate) use rows::{DevicePayload, check_payload_bytes};

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use half::f16;
 use sortie::gpu::{
-    Compared, DeviceGroups, DeviceNth, DeviceSearch, DeviceSegments, DeviceTop, Equality, Gpu, Offsets,
-    StringViews, Strings,
+    Compared, DeviceGroups, DeviceHistogram, DeviceNth, DeviceSearch, DeviceSegments, DeviceTop, Equality,
+    Gpu, Offsets, StringViews, Strings,
 };
 use sortie::gpus::{Gpus, Share};
 use sortie::{Error, Key, Order};
@@ -86,6 +86,11 @@ const LIST: &[machine_code::Sort<Gpu, Error>] = &[
     ("search of u64", |gpu| search::<u64>(gpu, Order::default())),
     ("search of f64", |gpu| search::<f64>(gpu, Order::DESCENDING)),
     ("search of u8", |gpu| search::<u8>(gpu, Order::default())),
+    ("histogram of u32", |gpu| histogram::<u32>(gpu, Order::default())),
+    ("histogram of f32", |gpu| histogram::<f32>(gpu, Order::DESCENDING)),
+    ("histogram of u64", |gpu| histogram::<u64>(gpu, Order::default())),
+    ("histogram of f64", |gpu| histogram::<f64>(gpu, Order::DESCENDING)),
+    ("histogram of u8", |gpu| histogram::<u8>(gpu, Order::default())),
     ("groups of u32", groups::<u32>),
     ("groups of f32", groups::<f32>),
     ("groups of u64", groups::<u64>),
@@ -449,6 +454,15 @@ fn search<K: Key + Pod>(gpu: &Gpu, order: Order) -> Result<(), Error> {
     let search = DeviceSearch { by_value: true, ..DeviceSearch::of(keys.view(), positions.view(), order) };
     // SAFETY: the recorder runs nothing.
     unsafe { gpu.search_sorted(&stream, keys.view(), search)? }.wait()
+}
+
+/// Enqueues a count between edges, with floats compared by value.
+fn histogram<K: Key + Pod>(gpu: &Gpu, order: Order) -> Result<(), Error> {
+    let (stream, keys) = (gpu.device().stream()?, gpu.device().alloc::<K>(1 << 10)?);
+    let counts = gpu.device().alloc::<u64>(100)?;
+    let bins = DeviceHistogram { edges: keys.range(0..101), counts: counts.view(), order, by_value: true };
+    // SAFETY: the recorder runs nothing.
+    unsafe { gpu.histogram(&stream, keys.view(), bins)? }.wait()
 }
 
 /// Enqueues what finds groups of equal keys and writes what they have, with floats compared by value.

@@ -7,6 +7,7 @@ mod compared;
 mod devices;
 mod faults;
 mod groups;
+mod histogram;
 mod large;
 mod machine_code;
 mod nth;

@@ -1,6 +1,6 @@
 //! Calls on device memory do not wait, use the workspace that they are given, and can be captured in a graph.
 
-use sortie::gpu::{DeviceNth, DeviceSearch, DeviceSegments, DeviceTop, Gpu, Pending};
+use sortie::gpu::{DeviceHistogram, DeviceNth, DeviceSearch, DeviceSegments, DeviceTop, Gpu, Pending};
 use sortie::request::Beside;
 use sortie::{Bound, Error, Order};
 use sortie_device::{Buffer, Stream, View};
@@ -78,6 +78,13 @@ impl Data {
         DeviceSearch::of(self.wide(), self.beside.range(0..self.wide().len()), Order::default())
     }
 
+    /// A count of the wide keys between the offsets, which goes to the payload.
+    fn bins(&self) -> DeviceHistogram<'_, u64> {
+        let (edges, counts) =
+            (self.offsets.view(), self.beside.range(0..2 * (self.offsets.len() - 1)).cast::<u64>());
+        DeviceHistogram { edges, counts, order: Order::default(), by_value: false }
+    }
+
     /// A selection of some keys, which go to the payload.
     fn nth<'a>(&'a self, indices: &'a [usize]) -> DeviceNth<'a, u32> {
         DeviceNth { indices, nth: self.beside.range(0..indices.len()), order: Order::default() }
@@ -116,6 +123,11 @@ macro_rules! calls {
     };
 }
 
+/// What a call without scratch takes.
+fn no_bytes(_: &Gpu, _: &Data) -> Result<usize, Error> {
+    Ok(0)
+}
+
 fn calls() -> Vec<Call> {
     calls! { gpu, stream, data, order;
         "keys": gpu.sort(stream, data.keys.view(), order),
@@ -148,6 +160,8 @@ fn calls() -> Vec<Call> {
             gpu.workspace_bytes_of_nth::<u32>(data.keys.len(), &[500, 7, 999]);
         "positions": gpu.search_sorted(stream, data.offsets.view(), DeviceSearch { order, ..data.search() }),
             gpu.workspace_bytes_of_search::<u64>(data.offsets.len(), data.wide().len());
+        "keys between edges": gpu.histogram(stream, data.wide(), DeviceHistogram { order, ..data.bins() }),
+            no_bytes(gpu, data);
         "keys by comparison": gpu.sort_by_comparison(stream, data.wide(), order),
             gpu.workspace_bytes_by_comparison::<u64>(data.wide().len(), Beside::Nothing);
         "argsort by comparison": gpu.argsort_by_comparison(stream, data.keys.view(), data.beside.view(), order),

@@ -3,6 +3,7 @@
 pub(crate) mod array;
 pub(crate) mod batch;
 pub(crate) mod groups;
+pub(crate) mod histogram;
 mod layout;
 pub(crate) mod search;
 pub(crate) mod segments;
@@ -54,6 +55,7 @@ pub(crate) enum File {
     TakeSorted,
     Nth,
     SearchSorted,
+    Histogram,
     Groups,
     Splitters,
     FinishCompared,
@@ -163,6 +165,7 @@ impl File {
             File::TakeSorted => ("take_sorted", include_str!("../../../kernels/select/take_sorted.cu")),
             File::Nth => ("nth", include_str!("../../../kernels/select/nth.cu")),
             File::SearchSorted => ("search_sorted", include_str!("../../../kernels/select/search_sorted.cu")),
+            File::Histogram => ("histogram", include_str!("../../../kernels/select/histogram.cu")),
             File::Groups => ("groups", include_str!("../../../kernels/select/groups.cu")),
             File::Splitters => ("splitters", include_str!("../../../kernels/array/splitters.cu")),
             File::FinishCompared => {
@@ -177,7 +180,7 @@ impl File {
 
     /// The structs that the file shares with the host.
     fn layouts(self) -> &'static [Layout] {
-        use {array as a, batch as b, groups, search, segments as g, select as s, strings as t};
+        use {array as a, batch as b, groups, histogram, search, segments as g, select as s, strings as t};
         match self {
             File::Rows | File::Canonical => &[],
             File::SortSegments => &[CodeTransform::LAYOUT, g::SegmentArrays::LAYOUT, g::LongSegments::LAYOUT],
@@ -264,6 +267,9 @@ impl File {
                 &[CodeTransform::LAYOUT, s::SelectCodes::LAYOUT, s::NthNumbers::LAYOUT, s::NthJob::LAYOUT]
             }
             File::SearchSorted => &[CodeTransform::LAYOUT, s::SelectCodes::LAYOUT, search::SearchJob::LAYOUT],
+            File::Histogram => {
+                &[CodeTransform::LAYOUT, s::SelectCodes::LAYOUT, histogram::HistogramJob::LAYOUT]
+            }
             File::Groups => &[groups::SortedKeys::LAYOUT, groups::GroupResults::LAYOUT],
             File::Splitters => &[a::GroupCut::LAYOUT, a::SplitterLevel::LAYOUT],
             File::FinishCompared => &[a::SampleBuckets::LAYOUT, a::SampleArrays::LAYOUT],
