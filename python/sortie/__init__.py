@@ -3,7 +3,7 @@
 The guide is docs/python.md in the repository, https://github.com/sortie-sort/sortie.
 """
 
-from ._select import median, partition, quantile, rank, searchsorted, unique
+from ._select import histogram, median, merge_join, mode, partition, quantile, rank, searchsorted, unique
 from ._sortie import (
     Phase,
     Report,
@@ -36,11 +36,14 @@ __all__ = [
     "check_file",
     "devices",
     "explain",
+    "histogram",
     "is_sorted",
     "last_report",
     "lexsort",
     "median",
     "merge",
+    "merge_join",
+    "mode",
     "partition",
     "quantile",
     "rank",

@@ -1,4 +1,4 @@
-"""Quantiles of arrays in GPU memory, by the arithmetic of their libraries, which is that of NumPy."""
+"""Quantiles, ranks, histograms and joins of arrays in GPU memory, by the arithmetic of their libraries, which is that of NumPy."""
 
 import importlib
 import math
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _sortie
+from . import _edges, _sortie
 
 
 def quantile(a: Any, q: Any, is_weak: bool, axis: Any, method: str, keepdims: bool) -> Any:
@@ -40,6 +40,128 @@ def median(a: Any, axis: Any, keepdims: bool) -> Any:
     if lanes.n % 2 == 0:
         result = lanes.cast((result + lanes.cast(upper, wide)) / 2, result_type)
     return lanes.finished(lanes.cast(result, result_type), keepdims, 0)
+
+
+# The edges between which a kernel counts.
+_MOST_EDGES = 2048
+
+
+def histogram(a: Any, bins: Any, range: Any, density: Any, weights: Any) -> tuple[Any, Any]:
+    """A histogram of an array on a GPU."""
+    if weights is not None or isinstance(bins, str):
+        raise TypeError("a histogram on a GPU has no weights, and its bins are a number or edges; move the array to the CPU for others")
+    functions = _functions_of(a)
+    a = _cast(a, functions, "uint8") if _name_of(a) == "bool" else a
+    name = _name_of(a)
+    # Of the type of the elements, which that of the edges depends on.
+    asks = np.ndim(bins) == 0 and range is None and math.prod(a.shape) > 0
+    ends = np.array([a.min().item(), a.max().item()] if asks else [], dtype="float32" if name == "bfloat16" else name)
+    edges = np.histogram_bin_edges(ends, _on_host(bins), range)
+    between, count = _edges.of_type(edges, name)
+    keys = a.reshape(-1)
+    limits = _moved(between, functions, a, name)
+    if len(between) <= _MOST_EDGES:
+        found = _sortie._histogram_on_gpu(keys, limits)
+    else:
+        ordered = _sortie.sort(keys)
+        before: Any = _sortie._search_on_gpu(ordered, limits, False, None)
+        through: Any = _sortie._search_on_gpu(ordered, limits[-1:], True, None)
+        before[-1] = through[0]
+        found = before[1:] - before[:-1]
+    counts = _moved(np.zeros(edges.size - 1, dtype=np.int64), functions, a, "int64")
+    counts[:count] = found[:count]
+    placed = _moved(edges, functions, a, edges.dtype.name)
+    if density:
+        counts = counts / _cast(placed[1:] - placed[:-1], functions, "float64") / counts.sum()
+    return counts, placed
+
+
+def joined(starts: Any, ends: Any) -> tuple[Any, Any]:
+    """The pairs of elements of which each of the left ones has those of the right ones from its start to its end."""
+    cumulated = (ends - starts).cumsum(0)
+    pairs = int(cumulated[-1]) if len(cumulated) > 0 else 0
+    numbers = _counted(pairs, _functions_of(starts), starts)
+    of_left = _sortie._search_on_gpu(cumulated, numbers, True, None)
+    return of_left, numbers - (cumulated - ends)[of_left]
+
+
+def rank(a: Any, method: str, axis: Any, nan_policy: str) -> Any:
+    """Ranks of an array on a GPU."""
+    functions = _functions_of(a)
+    array = a.reshape(-1) if axis is None else functions.moveaxis(a, axis, -1)
+    shape, n = tuple(array.shape), array.shape[-1]
+    flat, numbers = array.reshape(-1), _counted(math.prod(shape), functions, a)
+    if math.prod(shape) == 0:
+        return _cast(numbers, functions, "float64" if method == "average" else "int64").reshape(shape if axis is None else a.shape)
+    # Where the elements in order are among all of them.
+    starts = numbers - numbers % n
+    at = _sortie.argsort(array, -1).reshape(-1) + starts
+    if method == "ordinal":
+        ranks = numbers % n + 1
+    else:
+        ordered = flat[at]
+        is_first, is_last = numbers % n == 0, numbers % n == n - 1
+        is_first[1:] |= ordered[1:] != ordered[:-1]
+        is_last[:-1] |= is_first[1:]
+        group = is_first.cumsum(0) - 1
+        least, greatest = numbers[is_first] % n + 1, numbers[is_last] % n + 1
+        if method == "average":
+            ranks = (_cast(least + greatest, functions, "float64") / 2)[group]
+        elif method == "dense":
+            ranks = group - group[starts] + 1
+        else:
+            ranks = (least if method == "min" else greatest)[group]
+    result = functions.empty_like(ranks)
+    result[at] = ranks
+    is_nan = flat != flat
+    if is_nan.any():
+        if nan_policy == "raise":
+            raise ValueError("The input contains nan values")
+        if nan_policy == "propagate":
+            is_nan = is_nan.reshape(-1, n).any(-1)[numbers // n]
+        result = _cast(result, functions, "float64")
+        result[is_nan] = math.nan
+    else:
+        result = _cast(result, functions, "float64" if method == "average" else "int64")
+    result = result.reshape(shape)
+    return result if axis is None else functions.moveaxis(result, -1, axis)
+
+
+def _functions_of(a: Any) -> Any:
+    """The library of an array."""
+    library = type(a).__module__.partition(".")[0]
+    if library not in ("torch", "cupy"):
+        raise TypeError(f"arrays of {library} have no arithmetic on a GPU; convert this one to CuPy or torch")
+    return importlib.import_module(library)
+
+
+def _name_of(a: Any) -> str:
+    return str(a.dtype).removeprefix("torch.")
+
+
+def _on_host(array: Any) -> Any:
+    """A copy in host memory of an array on a GPU; another value as it is."""
+    if type(array).__module__.partition(".")[0] == "torch":
+        return array.cpu().numpy()
+    return array.get() if hasattr(array, "get") else array
+
+
+def _moved(array: Any, functions: Any, a: Any, name: str) -> Any:
+    """An array of NumPy beside another on its GPU, with the type of this name."""
+    if functions.__name__ == "torch":
+        return functions.from_numpy(array).to(a.device).to(getattr(functions, name))
+    return functions.asarray(array).astype(name)
+
+
+def _counted(count: int, functions: Any, a: Any) -> Any:
+    """The numbers from 0 on, on the GPU of an array."""
+    if functions.__name__ == "torch":
+        return functions.arange(count, device=a.device)
+    return functions.arange(count)
+
+
+def _cast(array: Any, functions: Any, name: str) -> Any:
+    return array.to(getattr(functions, name)) if functions.__name__ == "torch" else array.astype(name)
 
 
 class _Lanes:
@@ -122,7 +244,7 @@ class _Lanes:
         return self._functions.asarray(values).astype(name)
 
     def cast(self, array: Any, name: str) -> Any:
-        return array.to(self._type(name)) if self._functions.__name__ == "torch" else array.astype(name)
+        return _cast(array, self._functions, name)
 
     def where(self, condition: Any, a: Any, b: Any) -> Any:
         return self._functions.where(condition, a, b)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _on_gpu, _sortie
+from . import _edges, _on_gpu, _sortie
 
 _Axis = int | Sequence[int] | None
 
@@ -266,6 +266,112 @@ def searchsorted(
     return found.reshape(shape)[()]
 
 
+def histogram(
+    a: ArrayLike,
+    bins: int | str | ArrayLike = 10,
+    range: tuple[float, float] | None = None,
+    density: bool | None = None,
+    weights: ArrayLike | None = None,
+    *,
+    threads: int | None = None,
+    memory_limit: int | None = None,
+) -> tuple[Any, Any]:
+    """Returns how many elements of an array are in each bin, and the edges of the bins, as ``np.histogram``.
+
+    Elements are compared with the edges exactly, by all threads, and need not be sorted. Weights and elements that are neither integers
+    nor floats are left to NumPy. For an array of torch or CuPy on a GPU, the results are arrays of its library there.
+
+    a
+        What :func:`sort` takes as an array. It is flattened.
+    bins
+        The number of bins of equal width, a name of ``np.histogram_bin_edges`` (not on a GPU), or the edges in ascending order. All bins but
+        the last are without their last edge.
+    range
+        The first and the last edge, if ``bins`` is a number. By default the least and the greatest element, for which a call on a GPU waits.
+    density
+        Whether to divide by the number of elements that were counted and by the width of the bin.
+    weights
+        How much each element counts. Not on a GPU.
+
+    ``threads`` and ``memory_limit`` are those of :func:`sort`.
+
+    Raises as ``np.histogram``, and ``TypeError`` for what a GPU does not have.
+
+    >>> import numpy as np, sortie
+    >>> sortie.histogram(np.array([1, 5, 9, 10, 10, 40]), [0, 5, 10, 20])[0]
+    array([1, 2, 2])
+    """
+    if _sortie._is_on_gpu(a):
+        return _on_gpu.histogram(a, bins, range, density, weights)
+    array = np.asarray(a)
+    name = array.dtype.name
+    if weights is not None or array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        return np.histogram(array, bins, range, density, weights)  # type: ignore[arg-type]
+    edges = np.histogram_bin_edges(array, bins, range)  # type: ignore[arg-type]
+    if edges.dtype.kind not in "iuf" or np.isnan(edges).any():
+        return np.histogram(array, edges, None, density)
+    between, count = _edges.of_type(edges, name)
+    keys = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    found = _sortie._histogram(keys.ravel(), between, threads, memory_limit)
+    counts = np.zeros(edges.size - 1, dtype=np.intp)
+    counts[:count] = found[:count]
+    return (counts / np.diff(edges).astype(float) / counts.sum() if density else counts), edges
+
+
+def mode(a: ArrayLike, *, threads: int | None = None, memory_limit: int | None = None) -> tuple[Any, Any]:
+    """Returns the element that occurs most often, and how often: of several, the first in ascending order.
+
+    As ``scipy.stats.mode`` of all elements, but text, times and data of Arrow have one too. -0.0 equals 0.0, and all NaNs are equal and last.
+    ``a`` and the arguments are those of :func:`unique`, which this calls.
+
+    Raises as :func:`unique`, and ``ValueError`` if there are no elements.
+
+    >>> import numpy as np, sortie
+    >>> sortie.mode(["b", "a", "b"])
+    (np.str_('b'), np.int64(2))
+    """
+    elements, counts = unique(a, return_counts=True, threads=threads, memory_limit=memory_limit)
+    if len(counts) == 0:
+        raise ValueError("there are no elements, so there is no mode")
+    most = counts.argmax() if hasattr(counts, "argmax") else counts.copy_to_host().argmax()
+    return elements[most], counts[most]
+
+
+def merge_join(
+    left: ArrayLike, right: ArrayLike, *, threads: int | None = None, memory_limit: int | None = None
+) -> tuple[Any, Any]:
+    """Returns the pairs of equal elements of two sorted arrays, as two arrays of indices: the rows of an inner join.
+
+    Pairs are in the order of ``left``, those of one of its elements in the order of ``right``. -0.0 equals 0.0, and all NaNs are equal.
+
+    left, right
+        Arrays with one axis, in ascending order with NaNs last. Both may be on a GPU, as in :func:`searchsorted`; the call waits once, for the
+        number of pairs, and does not check the order.
+
+    ``threads`` and ``memory_limit`` are those of :func:`sort`.
+
+    Raises as :func:`searchsorted`, and ``ValueError`` if an array has not one axis or is not in order.
+
+    >>> import numpy as np, sortie
+    >>> sortie.merge_join(np.array([10, 20, 40]), np.array([20, 20, 30, 40]))
+    (array([1, 1, 2]), array([0, 1, 3]))
+    """
+    on_gpu = _sortie._is_on_gpu(left)
+    if not on_gpu:
+        left, right = np.asarray(left), np.asarray(right)
+        for name, array in (("left", left), ("right", right)):
+            if array.ndim != 1:
+                raise ValueError(f"{name} has {array.ndim} axes; give an array with one")
+            if not _sortie.is_sorted(array):
+                raise ValueError(f"{name} is not in ascending order; sort it first")
+    starts, ends = (searchsorted(right, left, side, threads=threads, memory_limit=memory_limit) for side in ("left", "right"))
+    if on_gpu:
+        return _on_gpu.joined(starts, ends)
+    counts = ends - starts
+    of_left = np.repeat(np.arange(counts.size), counts)
+    return of_left, np.arange(of_left.size) - np.repeat(np.cumsum(counts) - ends, counts)
+
+
 def rank(
     a: ArrayLike,
     method: str = "average",
@@ -278,7 +384,7 @@ def rank(
     """Returns the ranks of elements, counted from 1, as ``scipy.stats.rankdata``.
 
     a
-        What :func:`argsort` takes as an array.
+        What :func:`argsort` takes as an array. For an array of torch or CuPy on a GPU, the result is an array of its library there.
     method
         The rank of equal elements: ``"average"`` of the ranks that they have in their order, ``"min"``, ``"max"``, ``"dense"``, which
         counts distinct elements only, or ``"ordinal"``, by which equal elements have different ranks.
@@ -302,6 +408,8 @@ def rank(
         raise ValueError(f"unknown method {method!r}; choose 'average', 'min', 'max', 'dense' or 'ordinal'")
     if nan_policy not in ("propagate", "omit", "raise"):
         raise ValueError(f"unknown nan_policy {nan_policy!r}; choose 'propagate', 'omit' or 'raise'")
+    if _sortie._is_on_gpu(a):
+        return _on_gpu.rank(a, method, axis, nan_policy)
     array = np.asarray(a)
     if axis is None:
         array, axis = array.ravel(), -1

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 __all__ = [
     "Phase",
     "Report",
+    "_histogram",
+    "_histogram_on_gpu",
     "_is_on_gpu",
     "_nth",
     "_nth_on_gpu",
@@ -198,6 +200,8 @@ def arg_top_k(
     memory_limit: int | None = None,
 ) -> Any: ...
 def _is_on_gpu(a: Any) -> bool: ...
+def _histogram(keys: Any, edges: Any, threads: int | None, memory_limit: int | None) -> list[int]: ...
+def _histogram_on_gpu(keys: Any, edges: Any) -> Any: ...
 def _nth(
     a: Any, indices: Sequence[int], axis: int, threads: int | None, memory_limit: int | None
 ) -> NDArray[Any]: ...

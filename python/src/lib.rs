@@ -61,8 +61,8 @@ mod _sortie {
     use crate::segments::{argsort_segments, sort_segments};
     #[pymodule_export]
     use crate::select::{
-        _is_on_gpu, _nth, _nth_on_gpu, _partition, _quantile_positions, _search, _search_on_gpu,
-        _unique_on_gpu,
+        _histogram, _histogram_on_gpu, _is_on_gpu, _nth, _nth_on_gpu, _partition, _quantile_positions,
+        _search, _search_on_gpu, _unique_on_gpu,
     };
     #[pymodule_export]
     use crate::sort::{argsort, sort, sort_inplace};

@@ -377,6 +377,12 @@ impl<'a> Numbers<'a> {
         Ok(dynamic::search_sorted(&sorter, self.dtype, keys, queries, side, positions)?)
     }
 
+    /// Writes how many keys are between neighbouring edges, which are in order. All NaNs are equal.
+    pub fn histogram(&self, keys: &[u8], edges: &[u8], counts: &mut [usize]) -> Result<Report, Failure> {
+        let sorter = self.sorter(0)?.with_order(Order { nans: Nans::EqualLast, ..self.order });
+        Ok(dynamic::histogram(&sorter, self.dtype, keys, edges, counts)?)
+    }
+
     /// Whether one of the keys that the indices name is a zero of a type that has two.
     fn has_zeros(&self, keys: &[u8], indices: &[impl Index]) -> bool {
         self.ties.is_some()

@@ -118,6 +118,39 @@ pub fn _search_on_gpu<'py>(
     gpu::search(&keys, &queries, side, &options(None, None)?).map(Some)
 }
 
+/// Returns how many keys are between neighbouring edges, which are in order. Both lie in C order, and have the same type of number.
+#[pyfunction]
+pub fn _histogram<'py>(
+    keys: &Bound<'py, PyAny>,
+    edges: &Bound<'py, PyAny>,
+    threads: Option<Count>,
+    memory_limit: Option<Count>,
+) -> PyResult<Vec<usize>> {
+    let (py, options) = (keys.py(), options(threads, memory_limit)?);
+    let (keys, edges) = (numbers_of(keys)?, numbers_of(edges)?);
+    let numbers = Numbers::of(kind::leaf(&keys.dtype())?.kind, &options).expect("they are numbers");
+    // SAFETY: the caller has made contiguous arrays, or promises that nobody writes to them.
+    let (key_bytes, edge_bytes) = unsafe { (array::bytes(&keys), array::bytes(&edges)) };
+    let mut counts = vec![0; edges.len().saturating_sub(1)];
+    run(py, &options, keys.len(), key_bytes.len(), || {
+        Ok(((), numbers.histogram(key_bytes, edge_bytes, &mut counts)?))
+    })?;
+    Ok(counts)
+}
+
+/// The same of arrays on a GPU, of which there are few edges. The result is an array of their library.
+#[pyfunction]
+pub fn _histogram_on_gpu<'py>(
+    keys: &Bound<'py, PyAny>,
+    edges: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let on_gpu = |array| {
+        let elsewhere = || PyTypeError::new_err("the array is not on a GPU");
+        GpuArray::of(array)?.ok_or_else(elsewhere)
+    };
+    gpu::histogram(&on_gpu(keys)?, &on_gpu(edges)?, &options(None, None)?)
+}
+
 /// For each quantile, the indices of the two elements next to it, and the share of the way between them. And whether the method takes
 /// one of them.
 type Positions = (Vec<usize>, Vec<usize>, Vec<f64>, bool);

@@ -131,6 +131,63 @@ def test_searchsorted_on_a_gpu_is_numpys(torch, cupy):
         sortie.searchsorted(b.reshape(2, 5), b)
 
 
+@pytest.mark.parametrize("name", [name for name in TORCH if name != "bool"])
+def test_torch_histogram(torch, name):
+    for n in (0, 1, 5000, 300_000):
+        a = tensors.numbers(torch, name, (n,), "cuda")
+        # NumPy has no bfloat16.
+        host = (a.float() if name == "bfloat16" else a).cpu().numpy()
+        finite = host[np.isfinite(host)]
+        low, high = (finite.min(), finite.max()) if finite.size else (0, 1)
+        for bins in (1, 10, [low, high], np.linspace(float(low), float(high), 1001), np.linspace(float(low), float(high), 3001), [-1.5, 0, 0, 7.5]):
+            limits = (float(low), float(high) + 1) if np.ndim(bins) == 0 else None
+            expected, edges = sortie.histogram(host, bins, limits)
+            counts, found = sortie.histogram(a, bins, limits)
+            assert counts.tolist() == expected.tolist() and found.cpu().numpy().tolist() == edges.tolist()
+
+
+def test_histograms_on_a_gpu_are_numpys(torch, cupy):
+    a = np.random.default_rng(1).normal(size=(100, 301)).astype("f4")
+    for array in (torch.from_numpy(a).cuda(), cupy.asarray(a), torch.from_numpy(a).cuda()[:, ::3], cupy.asarray(a)[::2]):
+        host = array.cpu().numpy() if isinstance(array, torch.Tensor) else array.get()
+        for density in (False, True):
+            expected, edges = np.histogram(host, 50, density=density)
+            counts, found = sortie.histogram(array, 50, density=density)
+            assert np.allclose(counts.tolist(), expected, rtol=1e-12) and found.tolist() == edges.tolist()
+    x = torch.tensor([0.0, -0.0, 1.0, float("nan")], device="cuda")
+    assert sortie.histogram(x, torch.tensor([0.0, 1.0], device="cuda"))[0].tolist() == [3]
+    assert sortie.histogram(x > 0.5, 2)[0].tolist() == [3, 1]
+    for arguments in ({"weights": x}, {"bins": "auto"}):
+        with pytest.raises(TypeError, match="on a GPU"):
+            sortie.histogram(x, **arguments)
+
+
+@pytest.mark.parametrize("method", ["average", "min", "max", "dense", "ordinal"])
+def test_ranks_on_a_gpu_are_those_of_the_cpu(torch, cupy, method):
+    rng = np.random.default_rng(2)
+    for a in (rng.integers(0, 9, 1000), rng.choice([0.0, -0.0, 1.5, np.nan, np.inf], (30, 7)), rng.random((5, 6, 7)), np.empty((0, 3), "f4")):
+        for axis in (None, *range(a.ndim)):
+            for policy in ("propagate", "omit"):
+                expected = sortie.rank(a, method, axis=axis, nan_policy=policy)
+                for array in (torch.from_numpy(a).cuda(), cupy.asarray(a)):
+                    found = sortie.rank(array, method, axis=axis, nan_policy=policy)
+                    found = found.cpu().numpy() if isinstance(found, torch.Tensor) else found.get()
+                    assert found.dtype == expected.dtype and np.array_equal(found, expected, equal_nan=True)
+    with pytest.raises(ValueError, match="nan"):
+        sortie.rank(torch.tensor([float("nan")], device="cuda"), nan_policy="raise")
+
+
+def test_joins_and_modes_on_a_gpu_are_those_of_the_cpu(torch, cupy):
+    rng = np.random.default_rng(3)
+    for n, m, distinct in ((0, 5, 9), (5, 0, 9), (300, 200, 30), (50, 5000, 900), (1000, 1000, 1)):
+        left, right = (np.sort(rng.integers(0, distinct, size).astype("f4")) for size in (n, m))
+        expected = [indices.tolist() for indices in sortie.merge_join(left, right)]
+        for move in (lambda a: torch.from_numpy(a).cuda(), cupy.asarray):
+            assert [indices.tolist() for indices in sortie.merge_join(move(left), move(right))] == expected
+            if n > 0:
+                assert [float(part) for part in sortie.mode(move(left))] == [float(part) for part in sortie.mode(left)]
+
+
 @pytest.mark.parametrize("name", TORCH)
 def test_unique_on_a_gpu_is_numpys(torch, name):
     numpys = name != "bfloat16"

@@ -1,4 +1,4 @@
-"""quantile, median, partition, unique, searchsorted and rank, compared with NumPy and SciPy."""
+"""quantile, median, partition, unique, searchsorted, rank, histogram, mode and merge_join, compared with NumPy, SciPy and pandas."""
 
 import ml_dtypes
 import numpy as np
@@ -236,6 +236,73 @@ def test_ranks_are_scipys(method, nan_policy):
     for a in (rng.integers(0, 99, 1000), rng.choice([0.0, -0.0, 1.5, np.nan, np.inf], (30, 7)), rng.random((5, 6, 7)), nans(np.dtype("f4"))):
         for axis in (None, *range(a.ndim)):
             same(sortie.rank(a, method, axis=axis, nan_policy=nan_policy), stats.rankdata(a, method, axis=axis, nan_policy=nan_policy))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "i8", "u8", "f2", "f4", "f8", ">f8", ">i2"])
+def test_histograms_are_numpys(dtype):
+    rng = np.random.default_rng(7)
+    few = (rng.normal(size=3001) * 30).astype("f8").clip(-100, 100)
+    a = (abs(few) if np.dtype(dtype).kind == "u" else few).astype(dtype)
+    for bins in (1, 7, 100, [0, 1.5, 2, 50], [-20, -3, -3, 0, 0.0, 7], np.arange(-50.5, 50), np.array([0, 20], "f4"), [3], "auto", np.linspace(0, 9, 3000)):
+        for limits in (None, (0, 9)):
+            for density in (None, True):
+                expected, edges = np.histogram(a, bins, limits, density)
+                counts, found = sortie.histogram(a, bins, limits, density, threads=2)
+                same(found, edges)
+                same(counts, expected)
+    for special in ([], [0.0, -0.0], a.reshape(-1, 3001)[:, ::7]):
+        special = np.asarray(special, dtype=dtype)
+        same(sortie.histogram(special, 5)[0], np.histogram(special, 5)[0])
+        same(sortie.histogram(special, [-1, 0, 1])[0], np.histogram(special, [-1, 0, 1])[0])
+
+
+def test_histograms_of_nans_weights_and_other_types():
+    a = np.array([0.0, np.nan, 1.0, np.inf, -np.inf, 3.0])
+    for edges in ([0, 1, 3], [-np.inf, 0, np.inf], [np.inf, np.inf], [-0.0, 1]):
+        same(sortie.histogram(a, edges)[0], np.histogram(a, edges)[0])
+    same(sortie.histogram([1, 2, 3], 2, weights=[1, 2, 3])[0], np.histogram([1, 2, 3], 2, weights=[1, 2, 3])[0])
+    with pytest.warns(RuntimeWarning):
+        assert sortie.histogram([True, False, True], 2)[0].tolist() == [1, 2]
+    with pytest.raises(ValueError, match="monotonically"):
+        sortie.histogram(a, [3, 1])
+    with pytest.raises(MemoryError):
+        sortie.histogram(np.arange(10), np.arange(5000), memory_limit=1000)
+
+
+def test_histograms_compare_exactly():
+    a = np.array([2**53, 2**53 + 1, 2**63 - 1, -(2**63)])
+    assert sortie.histogram(a, [-(2.0**63), 2.0**53, 2.0**53 + 2, 2.0**63])[0].tolist() == [1, 2, 1]
+    assert sortie.histogram(a.view("u8"), [0.0, 2.0**53 + 2, 2.0**64])[0].tolist() == [2, 2]
+    assert sortie.histogram(np.array([200], "u1"), [-5, 200, 300])[0].tolist() == [0, 1]
+    assert sortie.histogram(np.array([0.1], "f4"), [0.0, 0.1, 1.0])[0].tolist() == [0, 1]
+    assert sortie.histogram(np.array([0.7], "f4"), [0.0, 0.7, 1.0])[0].tolist() == [1, 0]
+
+
+def test_modes():
+    stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
+    rng = np.random.default_rng(8)
+    for a in (rng.integers(0, 9, 1000), rng.integers(0, 9, (30, 7)).astype("f4"), np.array([-0.0, 1.0, 0.0, 1.0])):
+        assert sortie.mode(a) == tuple(stats.mode(a, axis=None))
+    assert sortie.mode(["b", "a", "b"]) == ("b", 2)
+    assert np.isnan(sortie.mode([np.nan, 1.0, np.nan])[0])
+    with pytest.raises(ValueError, match="no mode"):
+        sortie.mode([])
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u8", "f4", "f8", "U3", "M8[s]"])
+def test_joins_are_those_of_pandas(dtype):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    rng = np.random.default_rng(9)
+    for n, m, distinct in ((0, 5, 9), (5, 0, 9), (300, 200, 30), (50, 5000, 100_000), (1000, 1000, 1)):
+        left, right = (np.sort(rng.integers(0, distinct, size).astype(dtype)) for size in (n, m))
+        frames = [pd.DataFrame({"key": keys, name: np.arange(keys.size)}) for name, keys in (("i", left), ("j", right))]
+        expected = frames[0].merge(frames[1], on="key").sort_values(["i", "j"]) if n and m else pd.DataFrame({"i": [], "j": []})
+        found = sortie.merge_join(left, right)
+        assert found[0].tolist() == expected["i"].tolist() and found[1].tolist() == expected["j"].tolist()
+    assert [x.tolist() for x in sortie.merge_join([-0.0, np.nan], [0.0, np.nan, np.nan])] == [[0, 1, 1], [0, 1, 2]]
+    for left, right, match in (([2, 1], [1], "left is not in"), ([1], [2, 1], "right is not in"), ([[1]], [1], "2 axes")):
+        with pytest.raises(ValueError, match=match):
+            sortie.merge_join(left, right)
 
 
 def test_large_arrays():

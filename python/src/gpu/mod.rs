@@ -5,6 +5,7 @@
 
 mod compiler;
 mod enqueue;
+mod histogram;
 mod nth;
 mod owner;
 mod search;
@@ -19,6 +20,7 @@ use sortie_device::View;
 use crate::indices::{Top, count};
 use crate::options::{Options, Ordering};
 use enqueue::{First, Keys, With, enqueue, wait};
+pub use histogram::histogram;
 pub use nth::nth;
 pub use owner::GpuArray;
 use owner::{Memory, Owner};
