@@ -358,12 +358,12 @@ def merge_join(
     """
     on_gpu = _sortie._is_on_gpu(left)
     if not on_gpu:
-        left, right = np.asarray(left), np.asarray(right)
         for name, array in (("left", left), ("right", right)):
-            if array.ndim != 1:
-                raise ValueError(f"{name} has {array.ndim} axes; give an array with one")
+            if np.ndim(array) != 1:
+                raise ValueError(f"{name} has {np.ndim(array)} axes; give an array with one")
             if not _sortie.is_sorted(array):
                 raise ValueError(f"{name} is not in ascending order; sort it first")
+        left, right = np.asarray(left), np.asarray(right)
     starts, ends = (searchsorted(right, left, side, threads=threads, memory_limit=memory_limit) for side in ("left", "right"))
     if on_gpu:
         return _on_gpu.joined(starts, ends)

@@ -303,6 +303,8 @@ def test_joins_are_those_of_pandas(dtype):
     for left, right, match in (([2, 1], [1], "left is not in"), ([1], [2, 1], "right is not in"), ([[1]], [1], "2 axes")):
         with pytest.raises(ValueError, match=match):
             sortie.merge_join(left, right)
+    with pytest.raises(TypeError, match="masked"):
+        sortie.merge_join(np.ma.array([1, 2], mask=[0, 1]), [1])
 
 
 def test_large_arrays():
