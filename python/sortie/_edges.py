@@ -5,30 +5,42 @@ from typing import Any
 import numpy as np
 
 
-def of_type(edges: Any, name: str) -> tuple[Any, int]:
+def of_type(edges: Any, name: str, ends: tuple[Any, Any] | None = None) -> tuple[Any, int]:
     """Edges of the type of this name for the same bins, and how many of these they begin with; elements of that type are in no other bin.
 
     Each edge becomes the least number of the type that is not less than it, so that a bin without its last edge keeps its elements. The last
     bin has its last edge. So the least number that is greater begins one more bin, which does not count. Zeros become -0.0, which is the
-    lesser one in the order of the library. ``bfloat16``, which NumPy does not have, is in the form of ``float32``.
+    lesser one in the order of the library. ``ends`` are the limits from which edges were computed, which these may have rounded. ``bfloat16``, which NumPy does not have, is in the form of ``float32``.
     """
     kind = np.dtype("float32" if name == "bfloat16" else name)
     if kind.kind == "f":
         lower, greatest = _floats(edges[:-1], name), np.inf
         # The next edge of as many digits or fewer is not after the next number.
         after = _floats(edges[-1:], name)
-        after = _floats(np.nextafter(after, kind.type(np.inf)), name) if after[0] == edges[-1] else after
+        after = _floats(np.nextafter(after, kind.type(np.inf)), name) if after[0].item() == edges[-1].item() else after
         result = np.concatenate((lower, after, [kind.type(greatest)])).astype(kind)
         result = np.where(result == 0, kind.type(-0.0), result)
     else:
         limits = np.iinfo(kind)
         greatest = limits.max
-        wholes = [_ceiling(edge, limits.min, greatest + 1) for edge in edges.tolist()]
+        numbers = edges.tolist()
+        if ends is not None and ends[0] < ends[1]:
+            numbers = [ends[0], *(min(max(number, ends[0]), ends[1]) for number in numbers[1:-1]), ends[1]]
+        elif ends is not None:
+            # NumPy widens them.
+            numbers = [min(numbers[0], ends[0]), *numbers[1:-1], max(numbers[-1], ends[1])]
+        wholes = [_ceiling(edge, limits.min, greatest + 1) for edge in numbers]
         lower = [whole for whole in wholes[:-1] if whole <= greatest]
-        after = min(wholes[-1] + (wholes[-1] == edges[-1].item()), greatest)
+        after = min(wholes[-1] + (wholes[-1] == numbers[-1]), greatest)
         result = np.array([*lower, after, greatest], dtype=kind)
     # Nothing is after the greatest number.
-    return (np.delete(result, -2) if edges[-1] >= greatest else result), len(lower)
+    last = numbers[-1] if kind.kind in "iu" else edges[-1]
+    return (np.delete(result, -2) if last >= greatest else result), len(lower)
+
+
+def widths(edges: Any) -> Any:
+    """The widths of bins as NumPy has them, but that differences of integers do not wrap."""
+    return np.diff(edges if edges.dtype.kind == "f" else edges.astype(float)).astype(float)
 
 
 def _ceiling(edge: Any, least: int, most: int) -> int:

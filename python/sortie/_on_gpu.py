@@ -57,22 +57,23 @@ def histogram(a: Any, bins: Any, range: Any, density: Any, weights: Any) -> tupl
     asks = np.ndim(bins) == 0 and range is None and math.prod(a.shape) > 0
     ends = np.array([a.min().item(), a.max().item()] if asks else [], dtype="float32" if name == "bfloat16" else name)
     edges = np.histogram_bin_edges(ends, _on_host(bins), range)
-    between, count = _edges.of_type(edges, name)
+    limits = range if range is not None else tuple(ends.tolist()) if asks else None
+    between, count = _edges.of_type(edges, name, limits if np.ndim(bins) == 0 else None)
     keys = a.reshape(-1)
-    limits = _moved(between, functions, a, name)
+    between = _moved(between, functions, a, name)
     if len(between) <= _MOST_EDGES:
-        found = _sortie._histogram_on_gpu(keys, limits)
+        found = _sortie._histogram_on_gpu(keys, between)
     else:
         ordered = _sortie.sort(keys)
-        before: Any = _sortie._search_on_gpu(ordered, limits, False, None)
-        through: Any = _sortie._search_on_gpu(ordered, limits[-1:], True, None)
+        before: Any = _sortie._search_on_gpu(ordered, between, False, None)
+        through: Any = _sortie._search_on_gpu(ordered, between[-1:], True, None)
         before[-1] = through[0]
         found = before[1:] - before[:-1]
     counts = _moved(np.zeros(edges.size - 1, dtype=np.int64), functions, a, "int64")
     counts[:count] = found[:count]
     placed = _moved(edges, functions, a, edges.dtype.name)
     if density:
-        counts = counts / _cast(placed[1:] - placed[:-1], functions, "float64") / counts.sum()
+        counts = counts / _moved(_edges.widths(edges), functions, a, "float64") / counts.sum()
     return counts, placed
 
 

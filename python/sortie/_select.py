@@ -310,12 +310,13 @@ def histogram(
     edges = np.histogram_bin_edges(array, bins, range)  # type: ignore[arg-type]
     if edges.dtype.kind not in "iuf" or np.isnan(edges).any():
         return np.histogram(array, edges, None, density)
-    between, count = _edges.of_type(edges, name)
+    ends = range if range is not None else (array.min().item(), array.max().item()) if array.size > 0 else None
+    between, count = _edges.of_type(edges, name, ends if np.ndim(bins) == 0 else None)
     keys = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
     found = _sortie._histogram(keys.ravel(), between, threads, memory_limit)
     counts = np.zeros(edges.size - 1, dtype=np.intp)
     counts[:count] = found[:count]
-    return (counts / np.diff(edges).astype(float) / counts.sum() if density else counts), edges
+    return (counts / _edges.widths(edges) / counts.sum() if density else counts), edges
 
 
 def mode(a: ArrayLike, *, threads: int | None = None, memory_limit: int | None = None) -> tuple[Any, Any]:
@@ -350,7 +351,8 @@ def merge_join(
 
     ``threads`` and ``memory_limit`` are those of :func:`sort`.
 
-    Raises as :func:`searchsorted`, and ``ValueError`` if an array has not one axis or is not in order.
+    Raises as :func:`searchsorted`, ``ValueError`` if an array has not one axis or is not in order, or has integers beyond 2^53 that floats would
+    round, and ``TypeError`` for numbers and text.
 
     >>> import numpy as np, sortie
     >>> sortie.merge_join(np.array([10, 20, 40]), np.array([20, 20, 30, 40]))
@@ -364,12 +366,22 @@ def merge_join(
             if not _sortie.is_sorted(array):
                 raise ValueError(f"{name} is not in ascending order; sort it first")
         left, right = np.asarray(left), np.asarray(right)
+        _check_join(left, right)
+        _check_join(right, left)
     starts, ends = (searchsorted(right, left, side, threads=threads, memory_limit=memory_limit) for side in ("left", "right"))
     if on_gpu:
         return _on_gpu.joined(starts, ends)
     counts = ends - starts
     of_left = np.repeat(np.arange(counts.size), counts)
     return of_left, np.arange(of_left.size) - np.repeat(np.cumsum(counts) - ends, counts)
+
+
+def _check_join(keys: Any, others: Any) -> None:
+    """Raises if the type that keys and others become together does not tell them apart as their own do."""
+    if (keys.dtype.kind in "US") != (others.dtype.kind in "US") and keys.size > 0 and others.size > 0:
+        raise TypeError(f"{keys.dtype} is not joined with {others.dtype}; convert one of them")
+    if keys.dtype.kind in "iu" and others.dtype.kind == "f" and keys.size > 0 and max(-int(keys[0]), int(keys[-1])) > 2**53:
+        raise ValueError(f"{keys.dtype} has integers that {others.dtype} rounds; convert the floats to integers")
 
 
 def rank(

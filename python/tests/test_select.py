@@ -278,6 +278,29 @@ def test_histograms_compare_exactly():
     assert sortie.histogram(np.array([0.7], "f4"), [0.0, 0.7, 1.0])[0].tolist() == [1, 0]
 
 
+def test_bins_of_integers_beyond_2_53_lose_no_element():
+    for a in ([0, 2**60 + 1], [2**53 + 3, 2**60], [-(2**63), 2**63 - 1]):
+        a = np.array(a)
+        for bins in (1, 10, 64):
+            assert sortie.histogram(a, bins)[0].sum() == a.size
+    assert sortie.histogram(np.array([0, 2**60 + 1, 2**60 + 2]), 3, (0, 2**60 + 1))[0].tolist() == [1, 0, 1]
+    assert sortie.histogram(np.array([2.0**53 + 4]), np.array([0, 2**53 + 3]))[0].tolist() == [0]
+    assert sortie.histogram(np.array([2**60], "f4"), np.array([0, 2**60 - 1]))[0].tolist() == [0]
+
+
+def test_density_between_narrow_integers():
+    assert sortie.histogram(np.array([0]), np.array([-128, 127], "i1"), density=True)[0].tolist() == [1 / 255]
+
+
+def test_joins_of_types_that_round_are_refused():
+    for left, right in (([2**53 + 1], [2.0**53]), ([2.0**53], [2**53 + 1])):
+        with pytest.raises(ValueError, match="rounds"):
+            sortie.merge_join(left, right)
+    with pytest.raises(TypeError, match="not joined"):
+        sortie.merge_join([2, 10], ["10", "2"])
+    assert sortie.merge_join([1, 2**53], [1.0])[1].tolist() == [0]
+
+
 def test_modes():
     stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
     rng = np.random.default_rng(8)
