@@ -1,5 +1,6 @@
 """Edges of a histogram in the type of its elements, so that comparing with them is exact."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -40,14 +41,17 @@ def of_type(edges: Any, name: str, ends: tuple[Any, Any] | None = None) -> tuple
 
 def widths(edges: Any) -> Any:
     """The widths of bins as NumPy has them, but that differences of integers do not wrap."""
-    return np.diff(edges if edges.dtype.kind == "f" else edges.astype(float)).astype(float)
+    if edges.dtype.kind == "f":
+        return np.diff(edges).astype(float)
+    # Of ascending numbers, differences modulo 2^64 are right.
+    return np.diff(edges if edges.dtype.kind == "u" and edges.dtype.itemsize == 8 else edges.astype(np.int64).view(np.uint64)).astype(float)
 
 
 def _ceiling(edge: Any, least: int, most: int) -> int:
     """The least whole number that is not less than the edge, but not beyond these."""
     if edge >= most:
         return most
-    return max(least, int(np.ceil(edge))) if edge > least else least
+    return max(least, math.ceil(edge)) if edge > least else least
 
 
 def _floats(edges: Any, name: str) -> Any:

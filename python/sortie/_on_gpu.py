@@ -57,11 +57,15 @@ def histogram(a: Any, bins: Any, range: Any, density: Any, weights: Any) -> tupl
     asks = np.ndim(bins) == 0 and range is None and math.prod(a.shape) > 0
     ends = np.array([a.min().item(), a.max().item()] if asks else [], dtype="float32" if name == "bfloat16" else name)
     edges = np.histogram_bin_edges(ends, _on_host(bins), range)
+    if np.isnan(edges).any():
+        raise ValueError("an edge is NaN; give edges that are numbers")
     limits = range if range is not None else tuple(ends.tolist()) if asks else None
     between, count = _edges.of_type(edges, name, limits if np.ndim(bins) == 0 else None)
     keys = a.reshape(-1)
     between = _moved(between, functions, a, name)
-    if len(between) <= _MOST_EDGES:
+    if count == 0:
+        found = between[:0]
+    elif len(between) <= _MOST_EDGES:
         found = _sortie._histogram_on_gpu(keys, between)
     else:
         ordered = _sortie.sort(keys)

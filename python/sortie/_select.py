@@ -308,7 +308,7 @@ def histogram(
     if weights is not None or array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         return np.histogram(array, bins, range, density, weights)  # type: ignore[arg-type]
     edges = np.histogram_bin_edges(array, bins, range)  # type: ignore[arg-type]
-    if edges.dtype.kind not in "iuf" or np.isnan(edges).any():
+    if edges.dtype.kind not in "iuf" or edges.size < 2 or np.isnan(edges).any():
         return np.histogram(array, edges, None, density)
     ends = range if range is not None else (array.min().item(), array.max().item()) if array.size > 0 else None
     between, count = _edges.of_type(edges, name, ends if np.ndim(bins) == 0 else None)
@@ -351,8 +351,11 @@ def merge_join(
 
     ``threads`` and ``memory_limit`` are those of :func:`sort`.
 
-    Raises as :func:`searchsorted`, ``ValueError`` if an array has not one axis or is not in order, or has integers beyond 2^53 that floats would
-    round, and ``TypeError`` for numbers and text.
+    Raises as :func:`searchsorted`, and
+
+    - ``ValueError`` if an array has not one axis, is not in order or has nulls, for integers beyond 2^53 with floats, and for times that the
+      unit of the others does not hold.
+    - ``TypeError`` for types that have no order together, such as numbers and text.
 
     >>> import numpy as np, sortie
     >>> sortie.merge_join(np.array([10, 20, 40]), np.array([20, 20, 30, 40]))
@@ -363,6 +366,8 @@ def merge_join(
         for name, array in (("left", left), ("right", right)):
             if np.ndim(array) != 1:
                 raise ValueError(f"{name} has {np.ndim(array)} axes; give an array with one")
+            if _has_nulls(array):
+                raise ValueError(f"{name} has nulls, which equal nothing; drop them first")
             if not _sortie.is_sorted(array):
                 raise ValueError(f"{name} is not in ascending order; sort it first")
         left, right = np.asarray(left), np.asarray(right)
@@ -376,11 +381,25 @@ def merge_join(
     return of_left, np.arange(of_left.size) - np.repeat(np.cumsum(counts) - ends, counts)
 
 
+def _has_nulls(array: Any) -> bool:
+    """Whether data of Arrow, polars or pandas has nulls."""
+    if hasattr(array, "null_count"):
+        return bool(array.null_count() if callable(array.null_count) else array.null_count)
+    return hasattr(getattr(array, "dtype", None), "na_value") and hasattr(array, "isna") and bool(array.isna().any())
+
+
 def _check_join(keys: Any, others: Any) -> None:
     """Raises if the type that keys and others become together does not tell them apart as their own do."""
-    if (keys.dtype.kind in "US") != (others.dtype.kind in "US") and keys.size > 0 and others.size > 0:
+    if keys.size == 0 or others.size == 0:
+        return
+    families = ["biufc", "U", "S", "M", "m", "T", "V", "O"]
+    if not any(keys.dtype.kind in family and others.dtype.kind in family for family in families):
         raise TypeError(f"{keys.dtype} is not joined with {others.dtype}; convert one of them")
-    if keys.dtype.kind in "iu" and others.dtype.kind == "f" and keys.size > 0 and max(-int(keys[0]), int(keys[-1])) > 2**53:
+    if keys.dtype.kind in "Mm" and keys.dtype != others.dtype:
+        there = keys.astype(np.result_type(keys, others)).astype(keys.dtype)
+        if not ((there == keys) | np.isnat(keys)).all():
+            raise ValueError(f"{keys.dtype} has times that the unit of {others.dtype} does not hold; convert both to one unit")
+    if keys.dtype.kind in "iu" and others.dtype.kind in "fc" and max(-int(keys[0]), int(keys[-1])) > 2**53:
         raise ValueError(f"{keys.dtype} has integers that {others.dtype} rounds; convert the floats to integers")
 
 

@@ -157,6 +157,9 @@ def test_histograms_on_a_gpu_are_numpys(torch, cupy):
     x = torch.tensor([0.0, -0.0, 1.0, float("nan")], device="cuda")
     assert sortie.histogram(x, torch.tensor([0.0, 1.0], device="cuda"))[0].tolist() == [3]
     assert sortie.histogram(x > 0.5, 2)[0].tolist() == [3, 1]
+    assert sortie.histogram(x.byte(), [300, 400])[0].tolist() == [0]
+    with pytest.raises(ValueError, match="NaN"):
+        sortie.histogram(x, [0.0, float("nan"), 3.0])
     for arguments in ({"weights": x}, {"bins": "auto"}):
         with pytest.raises(TypeError, match="on a GPU"):
             sortie.histogram(x, **arguments)

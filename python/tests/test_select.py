@@ -290,6 +290,9 @@ def test_bins_of_integers_beyond_2_53_lose_no_element():
 
 def test_density_between_narrow_integers():
     assert sortie.histogram(np.array([0]), np.array([-128, 127], "i1"), density=True)[0].tolist() == [1 / 255]
+    beyond = np.array([2**53, 2**53 + 1, 2**53 + 2])
+    assert sortie.histogram(beyond[:2], beyond, density=True)[0].tolist() == [0.5, 0.5]
+    assert sortie.histogram([1, 2], [])[0].size == 0
 
 
 def test_joins_of_types_that_round_are_refused():
@@ -299,6 +302,26 @@ def test_joins_of_types_that_round_are_refused():
     with pytest.raises(TypeError, match="not joined"):
         sortie.merge_join([2, 10], ["10", "2"])
     assert sortie.merge_join([1, 2**53], [1.0])[1].tolist() == [0]
+    assert [part.tolist() for part in sortie.merge_join([2**60], [])] == [[], []]
+    with pytest.raises(ValueError, match="rounds"):
+        sortie.merge_join([2**53, 2**53 + 1], np.array([2**53], complex))
+    fine = np.array(["2020-01-01"], "M8[ns]")
+    with pytest.raises(ValueError, match="one unit"):
+        sortie.merge_join(fine, np.array(["2020-01-01", "9999-12-31"], "M8[D]"))
+    assert sortie.merge_join(fine, np.array(["2020-01-01", "2020-01-02"], "M8[D]"))[1].tolist() == [0]
+    for left, right in (([b"a"], ["a"]), (np.array([1], "m8[s]"), [1])):
+        with pytest.raises(TypeError, match="not joined"):
+            sortie.merge_join(left, right)
+
+
+def test_joins_of_nulls_are_refused():
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    for keys in (pa.array([1, None]), pa.array(["a", None]), pl.Series([1, None]), pd.Series([1, None], dtype="Int64")):
+        with pytest.raises(ValueError, match="nulls"):
+            sortie.merge_join(keys, keys)
+    assert sortie.merge_join(pa.array([1, 2]), pd.Series([2], dtype="Int64"))[0].tolist() == [1]
 
 
 def test_modes():
