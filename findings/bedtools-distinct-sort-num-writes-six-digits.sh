@@ -13,7 +13,7 @@
 #   merge max                    14250031
 #   groupby distinct_sort_num    982,1.425e+07,1.425e+07
 set -euo pipefail
-bedtools --version 2> /dev/null | grep -q 'v2.30.0$' || { echo 'this needs bedtools 2.30.0, as in Debian 12 (apt-get install bedtools)'; exit 2; }
+bedtools --version 2> /dev/null | grep -q 'v2.30.0$' || { echo 'this needs bedtools 2.30.0, as in Debian 12 (apt-get install bedtools=2.30.0+dfsg-3)'; exit 2; }
 
 rows=$(for position in 14250007 982 14250031; do printf 'chr1\t100\t200\t%s\n' "$position"; done)
 

@@ -10,7 +10,7 @@
 #   bedtools sort -chrThenScoreA: 1000 300 40 8.5 95
 #   sort -k1,1 -k5,5nr: 1000 300 95 40 8.5
 set -euo pipefail
-bedtools --version 2> /dev/null | grep -q 'v2.30.0$' || { echo 'this needs bedtools 2.30.0, as in Debian 12 (apt-get install bedtools)'; exit 2; }
+bedtools --version 2> /dev/null | grep -q 'v2.30.0$' || { echo 'this needs bedtools 2.30.0, as in Debian 12 (apt-get install bedtools=2.30.0+dfsg-3)'; exit 2; }
 
 peaks=$(for score in 40 1000 95 8.5 300; do printf 'chr1\t100\t200\tpeak\t%s\n' "$score"; done)
 

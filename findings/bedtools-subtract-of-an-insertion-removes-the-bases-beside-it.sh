@@ -10,7 +10,7 @@
 #   subtract       chr1 0 9 / chr1 11 20
 #   merge          chr1 0 11
 set -euo pipefail
-bedtools --version 2> /dev/null | grep -q 'v2.30.0$' || { echo 'this needs bedtools 2.30.0, as in Debian 12 (apt-get install bedtools)'; exit 2; }
+bedtools --version 2> /dev/null | grep -q 'v2.30.0$' || { echo 'this needs bedtools 2.30.0, as in Debian 12 (apt-get install bedtools=2.30.0+dfsg-3)'; exit 2; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

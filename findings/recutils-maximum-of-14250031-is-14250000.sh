@@ -11,7 +11,7 @@
 #   Count_id: 2
 #   sorted 14250007 14250031
 set -euo pipefail
-recsel --version 2> /dev/null | grep -q ' 1.9$' || { echo 'this needs recutils 1.9, as in Debian 12 (apt-get install recutils)'; exit 2; }
+recsel --version 2> /dev/null | grep -q ' 1.9$' || { echo 'this needs recutils 1.9, as in Debian 12 (apt-get install recutils=1.9-2)'; exit 2; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

@@ -10,7 +10,7 @@
 #   int:  sorted 3000000000 -1 4294967297 5   id = 1: 4294967297   id < 0: 3000000000 -1
 #   real: sorted -1 5 3000000000 4294967297   id = 1: 4294967297   id < 0: 3000000000 -1
 set -euo pipefail
-recsel --version 2> /dev/null | grep -q ' 1.9$' || { echo 'this needs recutils 1.9, as in Debian 12 (apt-get install recutils)'; exit 2; }
+recsel --version 2> /dev/null | grep -q ' 1.9$' || { echo 'this needs recutils 1.9, as in Debian 12 (apt-get install recutils=1.9-2)'; exit 2; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
