@@ -63,7 +63,8 @@ pub enum Operation {
     },
     /// Keys are moved so that those at some indices are where a sort would put them, with lesser ones before them.
     Partition,
-    /// Queries are searched in sorted keys. The number of keys of the request is that of the queries.
+    /// Queries are searched in sorted keys, or keys are counted between edges. The number of keys of the request is that of the queries, or of
+    /// the keys that are counted.
     Search,
 }
 

@@ -21,6 +21,12 @@ SIMT_FN float value_of(Key key) {
     else return 0;
 }
 
+// Whether the number of a code is finite as a float.
+SIMT_FN bool is_finite(Code code, const Codes& codes) {
+    const float number = value_of(code::decode<KIND>(Key(code), codes.transform));
+    return number - number == 0;
+}
+
 // Where the entry of a cell is in its table. Numbers that are written in few bits are in cells at distances of powers of two, which would
 // be in one bank of shared memory.
 SIMT_FN u32 entry_of(u32 cell) { return cell ^ cell >> 6; }

@@ -19,7 +19,6 @@ using select::Cells;
 using select::Code;
 using select::Codes;
 using select::Key;
-using select::KIND;
 
 constexpr u32 ROW = sizeof(Key) == 8 ? 4 : 8;
 constexpr u32 MOST_EDGES = SORTIE_MOST_EDGES;
@@ -57,12 +56,8 @@ static_assert(sizeof(Shared) == SORTIE_HISTOGRAM_MEMORY, "as the host has it");
 SIMT_FN Cells best_cells(u32 edges, const Codes& codes, Shared& shared) {
     const Cells by_code = select::cells_of_codes(shared.edges[0], shared.edges[edges - 1]);
     if constexpr (select::HAS_VALUES) {
-        const auto is_finite = [&](u32 i) {
-            const float number = select::value_of(code::decode<KIND>(Key(shared.edges[i]), codes.transform));
-            return number - number == 0;
-        };
         for (u32 i = thread_rank(); i < edges; i += BLOCK) {
-            if (!is_finite(i)) continue;
+            if (!select::is_finite(shared.edges[i], codes)) continue;
             atomic_min<Relaxed, Block>(&shared.low, i);
             atomic_max<Relaxed, Block>(&shared.high, i);
         }
@@ -117,10 +112,10 @@ SIMT_KERNEL(BLOCK, 4) count(Job job, Codes codes) {
         cells.of_row(row, code, found);
         SIMT_UNROLL
         for (u32 r = 0; r < ROW; ++r) {
-            const u32 entry = shared.entries[select::entry_of(found[r])], before = entry >> BEFORE_FROM, there = entry & MANY;
-            u32 begun = before + (there != 0 && shared.edges[before] <= code[r]);
-            if (there > 1) {
-                const u32 end = there == MANY ? lower : before + there;
+            const u32 entry = shared.entries[select::entry_of(found[r])], before = entry >> BEFORE_FROM, inside = entry & MANY;
+            u32 begun = before + (inside != 0 && shared.edges[before] <= code[r]);
+            if (inside > 1) {
+                const u32 end = inside == MANY ? lower : before + inside;
                 begun = search::first_of(before, end, [&](u32 i) { return code[r] < shared.edges[i]; });
             }
             if (r * WARP + lane() < left) atomic_add<Relaxed, Block>(&own[(begun + (last < code[r])) * job.copies], 1);

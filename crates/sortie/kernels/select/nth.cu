@@ -200,11 +200,7 @@ SIMT_FN Cells best_cells(const Job& job, const Codes& codes, BoundShared& shared
         if (thread_rank() < 2) shared.hits[thread_rank()] = 0;
         if (thread_rank() == 0) shared.low = shared.high = 0;
         barrier();
-        const auto is_finite = [&](u32 i) {
-            if (i >= limits) return false;
-            const float number = select::value_of(code::decode<KIND>(Key(shared.bounds[i]), codes.transform));
-            return number - number == 0;
-        };
+        const auto is_finite = [&](u32 i) { return i < limits && select::is_finite(shared.bounds[i], codes); };
         const u32 i = thread_rank();
         if (is_finite(i) && (i == 0 || !is_finite(i - 1))) shared.low = i;
         if (is_finite(i) && !is_finite(i + 1)) shared.high = i;

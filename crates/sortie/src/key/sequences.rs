@@ -60,12 +60,12 @@ macro_rules! sequences {
 }
 sequences!(&[T], Vec<T>, Box<[T]>, Arc<[T]>);
 
-/// A bit before each element that says that there is one, and the bits of its code; a bit for the end.
+/// The first bits of a sequence: before each element a bit that is not that of the end, then the bits of its code.
 fn first_elements<T: Element>(elements: &[T], order: Order) -> u64 {
-    let there = u64::from(!order.descending) << 63;
+    let more = u64::from(!order.descending) << 63;
     let (mut code, mut filled) = (0, 0);
     for element in elements {
-        code |= there >> filled;
+        code |= more >> filled;
         filled += 1;
         if filled < u64::BITS {
             code |= element.prefix(order) >> filled;
@@ -75,5 +75,5 @@ fn first_elements<T: Element>(elements: &[T], order: Order) -> u64 {
             return code;
         }
     }
-    code | (there ^ 1 << 63) >> filled
+    code | (more ^ 1 << 63) >> filled
 }

@@ -1,8 +1,8 @@
 //! How many keys are in each bin between edges.
 //!
-//! Cells of equal width, in the codes or in the numbers that floats are, divide the order, and a table has how many edges come before each cell.
-//! What is left is a comparison with an edge, or a search among the edges of one cell, which takes as many steps for every key and has no branch
-//! on the keys.
+//! Cells of equal width, in the codes or in the numbers that floats are, divide the order. A table has the number of edges before each cell.
+//! A key is then compared with one edge, or searched among the edges of its cell, in the same number of steps for every key and without a
+//! branch on the keys.
 
 use std::hint::select_unpredictable;
 
@@ -61,21 +61,17 @@ fn of_floats<B: Bits>(
     counts: &mut [usize],
     job: &Job,
 ) -> Report {
-    let [lower @ .., last] = edges else { return Report::default() };
-    let most_by_code = Cells::of(lower, code).before(lower, code).most;
     // A NaN that is not after all bins would be in the wrong cell.
     let has_nan = edges.iter().any(|&edge| value(edge).is_nan());
-    let by_value = if has_nan { None } else { ValueCells::of(lower) };
-    match by_value.map(|cells| (cells, cells.before(lower))) {
-        Some((cells, before)) if before.most < most_by_code => {
-            let (codes, last) = (padded(lower, code, before.most), code(*last));
-            let (codes, edges) = (&codes[..], &before.edges[..]);
-            let key = move |i: usize| (code(keys[i]), edges[cells.cell(value(keys[i]))] as usize);
-            let begins = move |edge: usize, code: B| codes[edge] <= code;
-            count(keys.len(), key, before.most, begins, move |code| code > last, counts, job)
+    let lower = &edges[..edges.len().saturating_sub(1)];
+    if !has_nan && let Some(cells) = ValueCells::of(lower) {
+        let before = cells.before(lower);
+        if before.most < Cells::of(lower, code).before(lower, code).most {
+            let cell = move |key: B, _| cells.cell(value(key));
+            return of_cells(keys, edges, code, &before, cell, counts, job);
         }
-        _ => of_codes(keys, edges, code, counts, job),
     }
+    of_codes(keys, edges, code, counts, job)
 }
 
 /// Counts numbers by cells of codes.
@@ -86,23 +82,33 @@ fn of_codes<B: Bits>(
     counts: &mut [usize],
     job: &Job,
 ) -> Report {
-    let [lower @ .., last] = edges else { return Report::default() };
+    let lower = &edges[..edges.len().saturating_sub(1)];
     let cells = Cells::of(lower, code);
-    let before = cells.before(lower, code);
-    let (codes, last) = (padded(lower, code, before.most), code(*last));
-    let (codes, edges) = (&codes[..], &before.edges[..]);
+    let cell = move |_, code: B| cells.cell(code.left_aligned());
+    of_cells(keys, edges, code, &cells.before(lower, code), cell, counts, job)
+}
+
+/// Counts numbers by their cells, each of which `cell` returns of a key and its code.
+fn of_cells<B: Bits>(
+    keys: &[B],
+    edges: &[B],
+    code: impl Fn(B) -> B + Sync + Copy,
+    before: &Before,
+    cell: impl Fn(B, B) -> usize + Sync + Copy,
+    counts: &mut [usize],
+    job: &Job,
+) -> Report {
+    let [lower @ .., last] = edges else { return Report::default() };
+    // A search may go beyond the edges, by all that a cell has and one more.
+    let beyond = std::iter::repeat_n(B::MAX, before.most + 1);
+    let codes: Vec<B> = lower.iter().map(|&edge| code(edge)).chain(beyond).collect();
+    let (codes, edges, last) = (&codes[..], &before.edges[..], code(*last));
     let key = move |i: usize| {
         let code = code(keys[i]);
-        (code, edges[cells.cell(code.left_aligned())] as usize)
+        (code, edges[cell(keys[i], code)] as usize)
     };
     let begins = move |edge: usize, code: B| codes[edge] <= code;
     count(keys.len(), key, before.most, begins, move |code| code > last, counts, job)
-}
-
-/// The codes of edges, and so many more that a search for up to `most` of them may go beyond.
-fn padded<B: Bits>(edges: &[B], code: impl Fn(B) -> B, most: usize) -> Vec<B> {
-    let codes = edges.iter().map(|&edge| code(edge));
-    codes.chain(std::iter::repeat_n(B::MAX, most + 1)).collect()
 }
 
 /// The same for keys of other types.
