@@ -4,6 +4,7 @@
 pub(crate) mod auto;
 mod builder;
 mod by_key;
+mod gather;
 mod groups;
 mod histogram;
 mod nth;
