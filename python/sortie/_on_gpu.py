@@ -59,33 +59,36 @@ def histogram(a: Any, bins: Any, range: Any, density: Any, weights: Any) -> tupl
     edges = np.histogram_bin_edges(ends, _on_host(bins), range)
     if np.isnan(edges).any():
         raise ValueError("an edge is NaN; give edges that are numbers")
-    limits = range if range is not None else tuple(ends.tolist()) if asks else None
-    between, count = _edges.of_type(edges, name, limits if np.ndim(bins) == 0 else None)
-    keys = a.reshape(-1)
-    between = _moved(between, functions, a, name)
-    if count == 0:
-        found = between[:0]
-    elif len(between) <= _MOST_EDGES:
-        found = _sortie._histogram_on_gpu(keys, between)
-    else:
-        ordered = _sortie.sort(keys)
-        before: Any = _sortie._search_on_gpu(ordered, between, False, None)
-        through: Any = _sortie._search_on_gpu(ordered, between[-1:], True, None)
-        before[-1] = through[0]
-        found = before[1:] - before[:-1]
-    counts = _moved(np.zeros(edges.size - 1, dtype=np.int64), functions, a, "int64")
-    counts[:count] = found[:count]
+    counts = _moved(np.zeros(max(edges.size - 1, 0), dtype=np.int64), functions, a, "int64")
+    if edges.size > 1:
+        limits = range if range is not None else tuple(ends.tolist()) if asks else None
+        between, count = _edges.of_type(edges, name, limits if np.ndim(bins) == 0 else None)
+        counts[:count] = _counts_between(a.reshape(-1), _moved(between, functions, a, name))[:count]
     placed = _moved(edges, functions, a, edges.dtype.name)
     if density:
         counts = counts / _moved(_edges.widths(edges), functions, a, "float64") / counts.sum()
     return counts, placed
 
 
+def _counts_between(keys: Any, edges: Any) -> Any:
+    """How many keys are in each bin between edges of their type. The last edge belongs to the last bin."""
+    if len(edges) == 1:
+        return edges[:0]
+    if len(edges) <= _MOST_EDGES:
+        return _sortie._histogram_on_gpu(keys, edges)
+    ordered = _sortie.sort(keys)
+    before: Any = _sortie._search_on_gpu(ordered, edges, False, None)
+    through: Any = _sortie._search_on_gpu(ordered, edges[-1:], True, None)
+    before[-1] = through[0]
+    return before[1:] - before[:-1]
+
+
 def joined(starts: Any, ends: Any) -> tuple[Any, Any]:
-    """The pairs of elements of which each of the left ones has those of the right ones from its start to its end."""
+    """The pairs of the elements of a join. Each left one belongs to the right ones from its start to its end."""
+    functions = _functions_of(starts)
     cumulated = (ends - starts).cumsum(0)
     pairs = int(cumulated[-1]) if len(cumulated) > 0 else 0
-    numbers = _counted(pairs, _functions_of(starts), starts)
+    numbers = _counted(pairs, functions, starts)
     of_left = _sortie._search_on_gpu(cumulated, numbers, True, None)
     return of_left, numbers - (cumulated - ends)[of_left]
 
@@ -190,7 +193,7 @@ class _Lanes:
         self.n = math.prod(a.shape) if self._axis is None else a.shape[self._axis]
         if self.n == 0:
             raise ValueError(f"there are no elements, so there is no result; {what} need at least one")
-        self.name = str(a.dtype).removeprefix("torch.")
+        self.name = _name_of(a)
         self.is_float = "float" in self.name
 
     def at(self, groups: list[list[int]], shape: tuple[int, ...]) -> list[Any]:
@@ -209,7 +212,7 @@ class _Lanes:
     def finished(self, result: Any, keepdims: bool, before: int) -> Any:
         """A result that is the NaN of a lane that has one, with the reduced axes of length 1 if they are to remain."""
         if self.is_float:
-            last = self.cast(self._last, str(result.dtype).removeprefix("torch."))
+            last = self.cast(self._last, _name_of(result))
             result = self.where(last != last, last, result)
         if keepdims:
             axes = range(self._dimensions) if self._axis is None else [self._axis]
@@ -244,9 +247,7 @@ class _Lanes:
         """These numbers, rounded to this type: an array of the library, or a number of Python, which needs no copy to the GPU."""
         if values.ndim == 0:
             return float(values if name == "bfloat16" else values.astype(name))
-        if self._functions.__name__ == "torch":
-            return self._functions.tensor(values, device=self._array.device).to(self._type(name))
-        return self._functions.asarray(values).astype(name)
+        return _moved(values, self._functions, self._array, name)
 
     def cast(self, array: Any, name: str) -> Any:
         return _cast(array, self._functions, name)

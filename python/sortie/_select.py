@@ -278,8 +278,9 @@ def histogram(
 ) -> tuple[Any, Any]:
     """Returns how many elements of an array are in each bin, and the edges of the bins, as ``np.histogram``.
 
-    Elements are compared with the edges exactly, by all threads, and need not be sorted. Weights and elements that are neither integers
-    nor floats are left to NumPy. For an array of torch or CuPy on a GPU, the results are arrays of its library there.
+    Elements are compared with the edges exactly, by all threads, and need not be sorted. Weights, edges that are NaN, and elements that are
+    neither integers nor floats are left to NumPy. For an array of torch or CuPy on a GPU, the results are arrays of its library there, and the
+    call waits until the edges are.
 
     a
         What :func:`sort` takes as an array. It is flattened.
@@ -287,13 +288,14 @@ def histogram(
         The number of bins of equal width, a name of ``np.histogram_bin_edges`` (not on a GPU), or the edges in ascending order. All bins but
         the last are without their last edge.
     range
-        The first and the last edge, if ``bins`` is a number. By default the least and the greatest element, for which a call on a GPU waits.
+        The first and the last edge, if ``bins`` is a number. By default the least and the greatest element. Beyond 2^53, these decide which
+        integers are counted, although the edges that are returned are floats near them.
     density
         Whether to divide by the number of elements that were counted and by the width of the bin.
     weights
         How much each element counts. Not on a GPU.
 
-    ``threads`` and ``memory_limit`` are those of :func:`sort`.
+    ``threads`` and ``memory_limit`` are those of :func:`sort`, and do not concern what is left to NumPy, nor the copy of an array with gaps.
 
     Raises as ``np.histogram``, and ``TypeError`` for what a GPU does not have.
 
@@ -322,7 +324,7 @@ def histogram(
 def mode(a: ArrayLike, *, threads: int | None = None, memory_limit: int | None = None) -> tuple[Any, Any]:
     """Returns the element that occurs most often, and how often: of several, the first in ascending order.
 
-    As ``scipy.stats.mode`` of all elements, but text, times and data of Arrow have one too. -0.0 equals 0.0, and all NaNs are equal and last.
+    As ``scipy.stats.mode`` of all elements, but text, times and structures have one too. -0.0 equals 0.0, and all NaNs are equal and last.
     ``a`` and the arguments are those of :func:`unique`, which this calls.
 
     Raises as :func:`unique`, and ``ValueError`` if there are no elements.
@@ -346,10 +348,10 @@ def merge_join(
     Pairs are in the order of ``left``, those of one of its elements in the order of ``right``. -0.0 equals 0.0, and all NaNs are equal.
 
     left, right
-        Arrays with one axis, in ascending order with NaNs last. Both may be on a GPU, as in :func:`searchsorted`; the call waits once, for the
-        number of pairs, and does not check the order.
+        Arrays with one axis, in ascending order with NaNs last. Both may be on a GPU, as in :func:`searchsorted`, of torch or CuPy; the call
+        waits once, for the number of pairs, and does not check the order.
 
-    ``threads`` and ``memory_limit`` are those of :func:`sort`.
+    ``threads`` and ``memory_limit`` are those of :func:`searchsorted`. The limit does not count the positions of the left elements.
 
     Raises as :func:`searchsorted`, and
 
@@ -362,6 +364,8 @@ def merge_join(
     (array([1, 1, 2]), array([0, 1, 3]))
     """
     on_gpu = _sortie._is_on_gpu(left)
+    if on_gpu != _sortie._is_on_gpu(right):
+        raise TypeError("one of the arrays is on a GPU; move the other to it")
     if not on_gpu:
         for name, array in (("left", left), ("right", right)):
             if np.ndim(array) != 1:
@@ -389,15 +393,15 @@ def _has_nulls(array: Any) -> bool:
 
 
 def _check_join(keys: Any, others: Any) -> None:
-    """Raises if the type that keys and others become together does not tell them apart as their own do."""
+    """Raises if keys would change in the type in which they are compared with others."""
     if keys.size == 0 or others.size == 0:
         return
-    families = ["biufc", "U", "S", "M", "m", "T", "V", "O"]
+    families = ["biufc", "OTU", "S", "M", "m", "V"]
     if not any(keys.dtype.kind in family and others.dtype.kind in family for family in families):
         raise TypeError(f"{keys.dtype} is not joined with {others.dtype}; convert one of them")
     if keys.dtype.kind in "Mm" and keys.dtype != others.dtype:
-        there = keys.astype(np.result_type(keys, others)).astype(keys.dtype)
-        if not ((there == keys) | np.isnat(keys)).all():
+        returned = keys.astype(np.result_type(keys, others)).astype(keys.dtype)
+        if not ((returned == keys) | np.isnat(keys)).all():
             raise ValueError(f"{keys.dtype} has times that the unit of {others.dtype} does not hold; convert both to one unit")
     if keys.dtype.kind in "iu" and others.dtype.kind in "fc" and max(-int(keys[0]), int(keys[-1])) > 2**53:
         raise ValueError(f"{keys.dtype} has integers that {others.dtype} rounds; convert the floats to integers")
@@ -415,7 +419,8 @@ def rank(
     """Returns the ranks of elements, counted from 1, as ``scipy.stats.rankdata``.
 
     a
-        What :func:`argsort` takes as an array. For an array of torch or CuPy on a GPU, the result is an array of its library there.
+        What :func:`argsort` takes as an array. For an array of torch or CuPy on a GPU, the result is an array of its library there, and
+        the call waits to know whether an element is NaN.
     method
         The rank of equal elements: ``"average"`` of the ranks that they have in their order, ``"min"``, ``"max"``, ``"dense"``, which
         counts distinct elements only, or ``"ordinal"``, by which equal elements have different ranks.
